@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recorder. Each flow has a view: pointers to the columns of a run of its rows. With all counts known in advance the
+ * views are the final columns, and taking them costs nothing. Else a view is a chunk of 2^shift rows, column by
+ * column, and taking is made of long copies.
+ */
+#include <qossim/record.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOP_COLUMNS = sizeof(qs_hop) / sizeof(int64_t), SHIFT_LEAST = 6, SHIFT_MOST = 11 };
+
+/* Rows first .. first + rows - 1 of a flow. */
+typedef struct view {
+    uint64_t first;
+    uint64_t rows;
+    int64_t *sent;
+    int64_t *received;
+    int32_t *size;
+    int16_t *where;
+    int8_t *fate;
+    qs_hop_columns *hops; /* by hop of the flow's route */
+} view;
+
+typedef struct flow_rows {
+    view view;
+    uint64_t count; /* rows so far */
+    uint64_t expected;
+    bool exact;
+    char **chunks;
+    size_t chunk_room;
+    unsigned shift;
+    uint32_t *route;
+    size_t hops;
+} flow_rows;
+
+struct qs_recorder {
+    flow_rows *flows;
+    size_t flow_count;
+    size_t port_count;
+    qs_depot *depot;
+    size_t described; /* flows of which something has been expected */
+    bool in_place;    /* the views are those of `columns` */
+    qs_columns columns;
+};
+
+/* ---- Columns ------------------------------------------------------------------------------------------------- */
+
+void qs_columns_fini(qs_columns *columns)
+{
+    qs_block_free(columns->flow);
+    qs_block_free(columns->seq);
+    qs_block_free(columns->size);
+    qs_block_free(columns->fate);
+    qs_block_free(columns->where);
+    qs_block_free(columns->sent);
+    qs_block_free(columns->received);
+    for (size_t port = 0; columns->hops && port < columns->ports; port++) {
+        qs_block_free(columns->hops[port].queued);
+        qs_block_free(columns->hops[port].ring);
+        qs_block_free(columns->hops[port].start);
+        qs_block_free(columns->hops[port].end);
+    }
+    free(columns->hops);
+    *columns = (qs_columns){0};
+}
+
+static qs_status hop_columns_alloc(qs_hop_columns *hop, size_t rows, qs_depot *depot)
+{
+    const size_t bytes = rows * sizeof(int64_t);
+    hop->queued = qs_block_alloc(depot, bytes);
+    hop->ring = qs_block_alloc(depot, bytes);
+    hop->start = qs_block_alloc(depot, bytes);
+    hop->end = qs_block_alloc(depot, bytes);
+    return hop->queued && hop->ring && hop->start && hop->end ? QS_OK : QS_ENOMEM;
+}
+
+static qs_status columns_fill(qs_columns *columns, qs_depot *depot)
+{
+    const size_t rows = columns->rows;
+    columns->flow = qs_block_alloc(depot, rows * sizeof *columns->flow);
+    columns->seq = qs_block_alloc(depot, rows * sizeof *columns->seq);
+    columns->size = qs_block_alloc(depot, rows * sizeof *columns->size);
+    columns->fate = qs_block_alloc(depot, rows * sizeof *columns->fate);
+    columns->where = qs_block_alloc(depot, rows * sizeof *columns->where);
+    columns->sent = qs_block_alloc(depot, rows * sizeof *columns->sent);
+    columns->received = qs_block_alloc(depot, rows * sizeof *columns->received);
+    columns->hops = calloc(columns->ports ? columns->ports : 1, sizeof *columns->hops);
+    if (!(columns->flow && columns->seq && columns->size && columns->fate && columns->where && columns->sent &&
+          columns->received && columns->hops))
+        return QS_ENOMEM;
+    for (size_t port = 0; port < columns->ports; port++)
+        if (hop_columns_alloc(&columns->hops[port], rows, depot))
+            return QS_ENOMEM;
+    return QS_OK;
+}
+
+static qs_status columns_alloc(qs_columns *out, uint64_t rows, size_t ports, qs_depot *depot)
+{
+    if (rows > SIZE_MAX / 2 / sizeof(int64_t))
+        return QS_ENOMEM;
+    qs_columns columns = {.rows = (size_t)rows, .ports = ports};
+    if (columns_fill(&columns, depot)) {
+        qs_columns_fini(&columns);
+        return QS_ENOMEM;
+    }
+    *out = columns;
+    return QS_OK;
+}
+
+/* ---- Create and destroy -------------------------------------------------------------------------------------- */
+
+qs_status qs_recorder_create(qs_recorder **out, size_t flows, size_t ports, qs_depot *depot)
+{
+    qs_recorder *r = calloc(1, sizeof *r);
+    if (!r)
+        return QS_ENOMEM;
+    r->flows = calloc(flows ? flows : 1, sizeof *r->flows);
+    if (!r->flows)
+        goto free_recorder;
+    r->flow_count = flows;
+    r->port_count = ports;
+    r->depot = depot;
+    *out = r;
+    return QS_OK;
+
+free_recorder:
+    free(r);
+    return QS_ENOMEM;
+}
+
+static void empty_flow(flow_rows *flow)
+{
+    for (size_t i = 0; i < flow->chunk_room; i++)
+        free(flow->chunks[i]);
+    free(flow->chunks);
+    flow->chunks = NULL;
+    flow->chunk_room = 0;
+    flow->count = flow->view.rows = 0;
+}
+
+void qs_recorder_destroy(qs_recorder *r)
+{
+    if (!r)
+        return;
+    for (size_t f = 0; f < r->flow_count; f++) {
+        empty_flow(&r->flows[f]);
+        free(r->flows[f].view.hops);
+        free(r->flows[f].route);
+    }
+    qs_columns_fini(&r->columns);
+    free(r->flows);
+    free(r);
+}
+
+/* ---- Before the run ------------------------------------------------------------------------------------------ */
+
+/* The view of all rows of a flow in the final columns, which begin at row `at`. */
+static void view_in_place(const qs_columns *columns, flow_rows *flow, size_t at)
+{
+    view *v = &flow->view;
+    v->first = 0;
+    v->rows = flow->expected;
+    v->sent = columns->sent + at;
+    v->received = columns->received + at;
+    v->size = columns->size + at;
+    v->where = columns->where + at;
+    v->fate = columns->fate + at;
+    for (size_t hop = 0; hop < flow->hops; hop++) {
+        const qs_hop_columns *from = &columns->hops[flow->route[hop]];
+        v->hops[hop] = (qs_hop_columns){from->queued + at, from->ring + at, from->start + at, from->end + at};
+    }
+}
+
+/* When the last flow is described: if all counts are exact, rows can go where they will stay. */
+static qs_status try_in_place(qs_recorder *r)
+{
+    uint64_t rows = 0;
+    for (size_t f = 0; f < r->flow_count; f++) {
+        if (!r->flows[f].exact || r->flows[f].expected > INT32_MAX)
+            return QS_OK;
+        rows += r->flows[f].expected;
+    }
+    const qs_status status = columns_alloc(&r->columns, rows, r->port_count, r->depot);
+    if (status)
+        return status;
+    r->in_place = true;
+    size_t at = 0;
+    for (size_t f = 0; f < r->flow_count; f++) {
+        view_in_place(&r->columns, &r->flows[f], at);
+        at += (size_t)r->flows[f].expected;
+    }
+    return QS_OK;
+}
+
+qs_status qs_recorder_expect(qs_recorder *r, size_t f, const uint32_t *route, size_t hops, uint64_t packets, bool exact)
+{
+    flow_rows *flow = &r->flows[f];
+    flow->route = malloc((hops ? hops : 1) * sizeof *route);
+    flow->view.hops = malloc((hops ? hops : 1) * sizeof *flow->view.hops);
+    if (!flow->route || !flow->view.hops)
+        return QS_ENOMEM;
+    memcpy(flow->route, route, hops * sizeof *route);
+    flow->hops = hops;
+    flow->expected = packets;
+    flow->exact = exact;
+    flow->shift = SHIFT_LEAST;
+    while (flow->shift < SHIFT_MOST && (UINT64_C(1) << flow->shift) < packets)
+        flow->shift++;
+    return ++r->described == r->flow_count ? try_in_place(r) : QS_OK;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+static size_t chunk_bytes(const flow_rows *flow)
+{
+    const size_t row = (2 + flow->hops * HOP_COLUMNS) * sizeof(int64_t) + sizeof(int32_t) + sizeof(int16_t) + 1;
+    return row << flow->shift;
+}
+
+/* The view of chunk `index`. */
+static void view_chunk(flow_rows *flow, size_t index)
+{
+    const size_t n = (size_t)1 << flow->shift;
+    view *v = &flow->view;
+    v->first = (uint64_t)index << flow->shift;
+    v->rows = n;
+    v->sent = (int64_t *)(void *)flow->chunks[index];
+    v->received = v->sent + n;
+    int64_t *next = v->received + n;
+    for (size_t hop = 0; hop < flow->hops; hop++, next += HOP_COLUMNS * n)
+        v->hops[hop] = (qs_hop_columns){next, next + n, next + 2 * n, next + 3 * n};
+    v->size = (int32_t *)(void *)next;
+    v->where = (int16_t *)(void *)(v->size + n);
+    v->fate = (int8_t *)(v->where + n);
+}
+
+static qs_status make_room(flow_rows *flow, size_t index)
+{
+    size_t room = flow->chunk_room ? flow->chunk_room : 8;
+    while (room <= index)
+        room *= 2;
+    char **chunks = realloc(flow->chunks, room * sizeof *chunks);
+    if (!chunks)
+        return QS_ENOMEM;
+    memset(chunks + flow->chunk_room, 0, (room - flow->chunk_room) * sizeof *chunks);
+    flow->chunks = chunks;
+    flow->chunk_room = room;
+    return QS_OK;
+}
+
+/* Another chunk than the one that was written to last. */
+static qs_status change_view(flow_rows *flow, uint64_t seq)
+{
+    if (seq >= INT32_MAX)
+        return QS_ERANGE;
+    const size_t index = (size_t)(seq >> flow->shift);
+    if (index >= flow->chunk_room && make_room(flow, index))
+        return QS_ENOMEM;
+    if (!flow->chunks[index])
+        flow->chunks[index] = malloc(chunk_bytes(flow));
+    if (!flow->chunks[index])
+        return QS_ENOMEM;
+    view_chunk(flow, index);
+    return QS_OK;
+}
+
+static inline void write_hop(const qs_hop_columns *to, size_t i, const qs_hop *hop)
+{
+    to->queued[i] = hop->queued;
+    to->ring[i] = hop->ring;
+    to->start[i] = hop->start;
+    to->end[i] = hop->end;
+}
+
+/* The hops of a packet that has not been received. One that was dropped has none of that port's timestamps. */
+static void write_some_hops(const flow_rows *flow, size_t i, const qs_packet *p)
+{
+    static const qs_hop nowhere = {-1, -1, -1, -1};
+    const size_t reached = (size_t)p->hop + (p->fate == QS_INSIDE);
+    for (size_t hop = 0; hop < flow->hops; hop++)
+        write_hop(&flow->view.hops[hop], i, hop < reached ? &p->hops[hop] : &nowhere);
+}
+
+static inline void write_row(flow_rows *flow, const qs_packet *p, int where)
+{
+    const view *v = &flow->view;
+    const size_t i = (size_t)(p->seq - v->first);
+    v->sent[i] = p->sent;
+    v->received[i] = p->received;
+    v->size[i] = (int32_t)p->size;
+    v->where[i] = (int16_t)where;
+    v->fate[i] = (int8_t)p->fate;
+    if (p->seq >= flow->count)
+        flow->count = p->seq + 1;
+    if (QS_UNLIKELY(p->fate != QS_RECEIVED)) {
+        write_some_hops(flow, i, p);
+        return;
+    }
+    const qs_hop *hop = p->hops, *last = hop + p->hop;
+    const qs_hop_columns *to = v->hops;
+    do
+        write_hop(to++, i, hop);
+    while (hop++ != last);
+}
+
+static qs_status write_elsewhere(const qs_recorder *r, flow_rows *flow, const qs_packet *p, int where)
+{
+    if (r->in_place)
+        return QS_ESTATE; /* more packets than exactly so many */
+    const qs_status status = change_view(flow, p->seq);
+    if (!status)
+        write_row(flow, p, where);
+    return status;
+}
+
+qs_status qs_recorder_write(qs_recorder *r, const qs_packet *p, int where)
+{
+    flow_rows *flow = &r->flows[p->flow];
+    if (QS_UNLIKELY(p->seq - flow->view.first >= flow->view.rows))
+        return write_elsewhere(r, flow, p, where);
+    write_row(flow, p, where);
+    return QS_OK;
+}
+
+/* ---- Taking -------------------------------------------------------------------------------------------------- */
+
+static bool on_route(const flow_rows *flow, size_t port)
+{
+    for (size_t hop = 0; hop < flow->hops; hop++)
+        if (flow->route[hop] == port)
+            return true;
+    return false;
+}
+
+/* What is the same for all rows of a flow, which begin at row `at`. */
+static void fill_flow(const qs_columns *out, const flow_rows *flow, size_t f, size_t at)
+{
+    const size_t rows = (size_t)flow->count;
+    for (size_t i = 0; i < rows; i++)
+        out->flow[at + i] = (int32_t)f;
+    for (size_t i = 0; i < rows; i++)
+        out->seq[at + i] = (int32_t)i;
+    for (size_t port = 0; port < out->ports; port++) {
+        if (on_route(flow, port))
+            continue;
+        memset(out->hops[port].queued + at, 0xFF, rows * sizeof(int64_t));
+        memset(out->hops[port].ring + at, 0xFF, rows * sizeof(int64_t));
+        memset(out->hops[port].start + at, 0xFF, rows * sizeof(int64_t));
+        memset(out->hops[port].end + at, 0xFF, rows * sizeof(int64_t));
+    }
+}
+
+/* Copies `rows` rows of the flow's view to row `at` of the columns. */
+static void copy_view(const qs_columns *out, const flow_rows *flow, size_t at, size_t rows)
+{
+    const view *v = &flow->view;
+    memcpy(out->sent + at, v->sent, rows * sizeof *v->sent);
+    memcpy(out->received + at, v->received, rows * sizeof *v->received);
+    memcpy(out->size + at, v->size, rows * sizeof *v->size);
+    memcpy(out->where + at, v->where, rows * sizeof *v->where);
+    memcpy(out->fate + at, v->fate, rows * sizeof *v->fate);
+    for (size_t hop = 0; hop < flow->hops; hop++) {
+        const qs_hop_columns *to = &out->hops[flow->route[hop]], *from = &v->hops[hop];
+        memcpy(to->queued + at, from->queued, rows * sizeof *from->queued);
+        memcpy(to->ring + at, from->ring, rows * sizeof *from->ring);
+        memcpy(to->start + at, from->start, rows * sizeof *from->start);
+        memcpy(to->end + at, from->end, rows * sizeof *from->end);
+    }
+}
+
+/* A chunk is freed as soon as it has been copied. */
+static void gather_flow(const qs_columns *out, flow_rows *flow, size_t at)
+{
+    const uint64_t n = UINT64_C(1) << flow->shift;
+    for (uint64_t done = 0; done < flow->count; done += n) {
+        const size_t index = (size_t)(done >> flow->shift);
+        view_chunk(flow, index);
+        copy_view(out, flow, at + (size_t)done, (size_t)(flow->count - done < n ? flow->count - done : n));
+        free(flow->chunks[index]);
+        flow->chunks[index] = NULL;
+    }
+}
+
+qs_status qs_recorder_take(qs_recorder *r, qs_columns *out)
+{
+    uint64_t rows = 0;
+    for (size_t f = 0; f < r->flow_count; f++)
+        rows += r->flows[f].count;
+    if (r->in_place && rows != r->columns.rows)
+        return QS_ESTATE; /* fewer packets than exactly so many */
+    if (!r->in_place) {
+        const qs_status status = columns_alloc(&r->columns, rows, r->port_count, r->depot);
+        if (status)
+            return status;
+    }
+    size_t at = 0;
+    for (size_t f = 0; f < r->flow_count; f++) {
+        flow_rows *flow = &r->flows[f];
+        fill_flow(&r->columns, flow, f, at);
+        if (!r->in_place)
+            gather_flow(&r->columns, flow, at);
+        at += (size_t)flow->count;
+        empty_flow(flow);
+    }
+    *out = r->columns;
+    r->columns = (qs_columns){0};
+    r->in_place = false;
+    return QS_OK;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flow's streaming summary: one-way delay (RFC 7679), ipdv over pairs of consecutive packets that were both received
+ * (RFC 3393), and the stages of the delay by hop.
+ */
+#include <qossim/stats.h>
+
+#include <stdlib.h>
+
+qs_status qs_summary_init(qs_summary *s, size_t hops)
+{
+    qs_stages *stages = calloc(hops ? hops : 1, sizeof *stages);
+    if (!stages)
+        return QS_ENOMEM;
+    *s = (qs_summary){.stages = stages, .hops = hops};
+    qs_stats_init(&s->delay);
+    qs_stats_init(&s->ipdv);
+    return QS_OK;
+}
+
+void qs_summary_fini(qs_summary *s)
+{
+    if (!s->stages)
+        return;
+    qs_stats_fini(&s->delay);
+    qs_stats_fini(&s->ipdv);
+    free(s->stages);
+    *s = (qs_summary){0};
+}
+
+static void add_stages(qs_summary *s, const qs_packet *p, const qs_time *propagation)
+{
+    for (size_t i = 0; i < s->hops; i++) {
+        const qs_hop *hop = &p->hops[i];
+        qs_stages *stages = &s->stages[i];
+        stages->queue += hop->ring - hop->queued;
+        stages->ring += hop->start - hop->ring;
+        stages->serialisation += hop->end - hop->start;
+        stages->propagation += propagation[i];
+    }
+}
+
+qs_status qs_summary_add(qs_summary *s, const qs_packet *p, const qs_time *propagation)
+{
+    const qs_time delay = p->received - p->sent;
+    qs_status status = qs_stats_add(&s->delay, delay);
+    if (!status && s->last_seq && p->seq == s->last_seq)
+        status = qs_stats_add(&s->ipdv, delay - s->last_delay);
+    s->last_seq = p->seq + 1;
+    s->last_delay = delay;
+    add_stages(s, p, propagation);
+    return status;
+}
