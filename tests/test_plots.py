@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""Figures: what is drawn, with which labels, and that a file of the same figure is the same bytes."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+import qossim as qs
+from qossim import plots
+from qossim.experiments import ef_wfq_vs_pq_cases
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    backend = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+    plt.switch_backend(backend)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return ef_wfq_vs_pq_cases(duration=20, warmup=5, seed=1)
+
+
+def two_flows(**settings):
+    """A queue that loses packets 2 and 5 of "burst", beside a stream that loses none."""
+    times = np.array([0, 0, 0, 10, 10, 10, 20]) * 1e-3
+    burst = qs.Flow("burst", qs.Trace(times, 1000))
+    calm = qs.Flow("calm", qs.CBR(pps=100, size=100, phase="5 ms"))
+    classes = [
+        qs.TrafficClass("burst", flows="burst", queue=qs.DropTail(1)),
+        qs.TrafficClass("rest"),
+    ]
+    port = qs.Port("link", "8 Mbit/s", scheduler=qs.PQ(), classes=classes)
+    return qs.run(qs.Scenario(flows=[burst, calm], ports=[port]), duration=0.1, seed=0, **settings)
+
+
+def drawn(ax):
+    return {line.get_label(): line.get_xydata() for line in ax.lines}
+
+
+# -- against the packets -----------------------------------------------------------------------------------------------
+
+
+def test_delay_stands_against_the_packets_number_in_milliseconds(cases):
+    result = cases["PQ, best effort"]
+    ax = plots.delay(result, "EF")
+    (points,) = drawn(ax).values()
+    assert np.array_equal(points[:, 0], result["EF"].seq)
+    assert np.array_equal(points[:, 1], result["EF"].delay * 1e3)
+    assert ax.get_xlabel() == "EF packet number"
+    assert ax.get_ylabel() == "one-way delay (ms)"
+    assert ax.get_legend() is None, "one line needs no legend"
+    assert ax.get_ylim()[0] <= 0, "a delay twice as long looks it"
+
+
+def test_delay_may_stand_against_time_in_another_unit(cases):
+    result = cases["PQ, best effort"]
+    ax = plots.delay(result, "EF", x="time", unit="us")
+    (points,) = drawn(ax).values()
+    assert np.array_equal(points[:, 0], result["EF"].sent_at)
+    assert np.array_equal(points[:, 1], result["EF"].delay * 1e6)
+    assert ax.get_xlabel() == "time sent (s)"
+    assert ax.get_ylabel() == "one-way delay (µs)"
+
+
+def test_ipdv_is_signed_and_stands_at_the_later_packet(cases):
+    result = cases["PQ, best effort"]
+    signed, absolute = plots.ipdv(result, "EF"), plots.ipdv(result, "EF", absolute=True)
+    (points,) = drawn(signed).values()
+    assert np.array_equal(points[:, 0], result["EF"].ipdv_seq)
+    assert np.array_equal(points[:, 1], result["EF"].ipdv * 1e3)
+    assert points[:, 1].min() < 0
+    assert signed.get_ylabel() == "ipdv (ms)"
+    (points,) = drawn(absolute).values()
+    assert np.array_equal(points[:, 1], np.abs(result["EF"].ipdv) * 1e3)
+    assert absolute.get_ylabel() == "|ipdv| (ms)"
+
+
+def test_several_results_bear_their_labels_and_differ_in_colour_and_width(cases):
+    ax = plots.delay(cases, "EF")
+    assert list(drawn(ax)) == list(cases) == [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len({to_hex(line.get_color()) for line in ax.lines}) == 4
+    widths = [line.get_linewidth() for line in ax.lines]
+    assert widths == sorted(widths, reverse=True), "the later is thinner, so that what it covers shows"
+    assert len(set(widths)) == 4
+
+
+def test_results_without_labels_are_numbered_and_flows_named(cases):
+    result = two_flows()
+    assert list(drawn(plots.delay([result, result], "calm"))) == ["1", "2"]
+    assert list(drawn(plots.delay(result))) == ["burst", "calm"]
+    assert list(drawn(plots.delay({"first": result, "second": result}))) == [
+        "first, burst",
+        "first, calm",
+        "second, burst",
+        "second, calm",
+    ]
+    assert plots.delay(result).get_xlabel() == "packet number"
+    assert list(drawn(plots.delay(cases, ["EF"]))) == list(cases)
+
+
+def test_a_line_breaks_where_a_packet_was_lost():
+    result = two_flows()
+    assert result["burst"].seq.tolist() == [0, 1, 3, 4, 6]
+    delay = drawn(plots.delay(result, "burst"))["burst"]
+    assert delay[:, 0].tolist() == pytest.approx([0, 1, np.nan, 3, 4, np.nan, 6], nan_ok=True)
+    assert delay[:, 1].tolist() == pytest.approx([1, 2, np.nan, 1, 2, np.nan, 1], nan_ok=True)
+    ipdv = drawn(plots.ipdv(result, "burst", x="time"))["burst"]
+    assert ipdv[:, 0].tolist() == pytest.approx([0, np.nan, 0.01], nan_ok=True)
+    assert ipdv[:, 1].tolist() == pytest.approx([1, np.nan, 1], nan_ok=True)
+
+
+def test_a_packet_between_two_losses_shows():
+    assert all(line.get_marker() == "o" and line.get_markersize() > 0 for line in plots.delay(two_flows()).lines)
+
+
+def test_first_counts_packets_from_the_end_of_the_warmup(cases):
+    flow = cases["PQ, best effort"]["EF"]
+    points = drawn(plots.delay(cases, "EF", first=100))["PQ, best effort"]
+    assert points[:, 0].tolist() == list(range(int(flow.seq[0]), int(flow.seq[0]) + 100))
+    assert len(drawn(plots.ipdv(cases, "EF", first=100))["PQ, best effort"]) == 99, "pairs of the same packets"
+    assert len(drawn(plots.delay(cases, "EF", first=10**9))["PQ, best effort"]) == flow.received
+    lossy = drawn(plots.delay(two_flows(), "burst", first=3))["burst"]
+    assert lossy[:, 0].tolist() == [0, 1], "the third was lost"
+
+
+def test_an_axes_given_is_the_one_drawn_on_and_returned(cases):
+    figure, axes = plt.subplots(2)
+    for draw in (plots.delay, plots.ipdv, plots.histogram, plots.cdf):
+        assert draw(cases, "EF", axes[1]) is axes[1]
+    assert not axes[0].lines
+    assert figure.axes == list(axes)
+
+
+def test_lines_added_to_an_axes_take_new_colours():
+    result = two_flows()
+    ax = plots.delay(result, "burst")
+    plots.delay(result, "calm", ax)
+    assert len({to_hex(line.get_color()) for line in ax.lines}) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["burst", "calm"]
+
+
+def test_a_flow_without_packets_is_an_empty_line():
+    never = qs.Flow("never", qs.Trace([], []))
+    result = qs.run(qs.Scenario([never], [qs.Port("link", 1e6)]), duration=1, seed=0)
+    for draw in (plots.delay, plots.ipdv, plots.histogram, plots.cdf):
+        assert draw(result).get_xlabel()
+
+
+# -- distributions -----------------------------------------------------------------------------------------------------
+
+
+def test_histogram_counts_every_packet_in_common_bins(cases):
+    loaded = {label: result for label, result in cases.items() if label.endswith(", best effort")}
+    ax = plots.histogram(loaded, "EF", bins=40)
+    outlines = [patch for patch in ax.patches if not patch.get_fill()]
+    assert [patch.get_label() for patch in outlines] == list(loaded)
+    for patch, result in zip(outlines, loaded.values(), strict=True):
+        counts, edges, _ = patch.get_data()
+        assert len(counts) == 40
+        assert counts.sum() == result["EF"].received
+        assert edges[0] == pytest.approx(loaded["PQ, best effort"]["EF"].delay.min() * 1e3)
+        assert edges[-1] == pytest.approx(loaded["WFQ, best effort"]["EF"].delay.max() * 1e3)
+    assert ax.get_xlabel() == "one-way delay (ms)"
+    assert ax.get_ylabel() == "packets"
+
+
+def test_histogram_takes_edges_in_seconds():
+    ax = plots.histogram(two_flows(), "burst", bins=[0, 1.5e-3, 3e-3])
+    counts, edges, _ = ax.patches[-1].get_data()
+    assert (counts.tolist(), edges.tolist()) == ([3, 2], [0, 1.5, 3])
+
+
+@pytest.mark.parametrize(
+    ("of", "label"), [("ipdv", "ipdv (ms)"), ("abs_ipdv", "|ipdv| (ms)"), ("pdv", "delay above the least (ms)")]
+)
+def test_distributions_of_other_measures(cases, of, label):
+    for draw in (plots.histogram, plots.cdf):
+        assert draw(cases, "EF", of=of).get_xlabel() == label
+
+
+def test_cdf_is_exact():
+    ax = plots.cdf(two_flows(), "burst")
+    assert drawn(ax)["burst"] == pytest.approx(np.array([[1, 0], [1, 0.6], [2, 1]]))
+    assert ax.lines[0].get_drawstyle() == "steps-post"
+    assert ax.get_ylabel() == "share of packets"
+
+
+def test_complement_of_the_cdf_is_logarithmic():
+    ax = plots.cdf(two_flows(), "burst", complement=True)
+    assert drawn(ax)["burst"] == pytest.approx(np.array([[1, 1], [1, 0.4], [2, 0]]))
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylabel() == "share of packets above"
+
+
+def test_cdf_of_a_summary_is_within_its_error_of_the_exact_one(cases):
+    exact = cases["PQ, best effort"]
+    summary = qs.run(exact.scenario, duration=20, warmup=5, seed=1, record="summary")
+    points = drawn(plots.cdf(summary, "EF"))["EF"]
+    assert len(points) == 1001
+    quantiles = exact["EF"].delay_stats.quantile(points[1:, 1]) * 1e3
+    assert (np.abs(points[1:, 0] / quantiles - 1) <= 0.01).all()
+    plots.cdf(summary, "EF", of="abs_ipdv")
+    for refused in (lambda: plots.cdf(summary, "EF", of="pdv"), lambda: plots.delay(summary, "EF")):
+        with pytest.raises(qs.ScenarioError, match="packets"):
+            refused()
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda r: plots.delay(r, "nobody"), ("flow", "nobody", "burst, calm")),
+        (lambda r: plots.delay(r, x="size"), ("x", "size", "packet")),
+        (lambda r: plots.delay(r, unit="min"), ("unit", "min", "us")),
+        (lambda r: plots.ipdv(r, first=0), ("first", "0", "1")),
+        (lambda r: plots.histogram(r, of="loss"), ("of", "loss", "abs_ipdv")),
+        (lambda r: plots.histogram(r, bins=0), ("bins", "0", "1")),
+        (lambda _: plots.cdf([]), ("results", "[]")),
+        (lambda r: plots.cdf([r, 3]), ("results", "got 3")),
+        (lambda _: plots.cdf("EF"), ("results", "EF")),
+        (lambda _: plots.cdf(None), ("results", "None")),
+        (lambda r: plots.save(plots.cdf(r).figure, "figure.bmp"), ("path", "figure.bmp", ".svg")),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name_value_and_bound(draw, words):
+    with pytest.raises(qs.ScenarioError) as error:
+        draw(two_flows())
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_file_of_the_same_figure_is_the_same_bytes(cases, tmp_path, suffix):
+    for name in ("one", "other"):
+        plots.save(plots.delay(cases, "EF", first=50).figure, tmp_path / f"{name}.{suffix}")
+    one, other = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "other"))
+    assert one == other
+    assert len(one) > 5000
+
+
+def test_labels_can_be_read_in_an_svg(cases, tmp_path):
+    plots.save(plots.delay(cases, "EF", first=50).figure, tmp_path / "delay.svg")
+    text = (tmp_path / "delay.svg").read_text()
+    assert "<dc:date>" not in text
+    assert "one-way delay (ms)" in text
