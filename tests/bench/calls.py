@@ -16,7 +16,7 @@ import qossim as qs
 
 from .measure import Figure, ask, command, cost, environment, quotient, turns
 from .scenes import seconds_for, seed
-from .table import MICROSECONDS, MILLISECONDS, TIMES, Goal, Row
+from .table import MICROSECONDS, MILLISECONDS, RATIO, TIMES, Goal, Row
 
 __all__ = ["importing", "short_run", "threads"]
 
@@ -76,6 +76,7 @@ def threads(packets: int, rounds: int) -> Iterator[Row]:
             spent: dict[str, list[float]] = {name: [] for name in ways}
             took = turns({name: partial(_clocked, way, spent[name]) for name, way in ways.items()}, rounds)
         machine = quotient(took["process"], took["processes"]).value
+        busy = min(spent["threads"]) / min(spent["thread"])
         goal = Goal(1.8, 1.95)
         able = goal.reaches(machine, goal.must)
         yield Row(
@@ -83,7 +84,7 @@ def threads(packets: int, rounds: int) -> Iterator[Row]:
             quotient(took["thread"], took["threads"]),
             TIMES,
             goal,
-            f"{min(spent['threads']) / min(spent['thread']):.2f} of its processor time; 2 processes reach {TIMES(machine)}"
+            f"{RATIO(busy)} of its processor time; 2 processes reach {TIMES(machine)}"
             + ("" if able else ", all that this machine has to give now"),
             trusted=able,
         )
