@@ -185,13 +185,17 @@ def test_reference_counts_stand_still_over_many_runs() -> None:
         everything(generator, times, callback)
     gc.collect()
     before = [sys.getrefcount(one) for one in watched]
-    objects, blocks = len(gc.get_objects()), sys.getallocatedblocks()
-    for _ in range(50):
-        everything(generator, times, callback)
-    gc.collect()
-    assert [sys.getrefcount(one) for one in watched] == before
-    assert len(gc.get_objects()) - objects < 50
-    assert sys.getallocatedblocks() - blocks < 50
+    grown = []
+    for _ in range(3):  # a leak grows every time; what the interpreter keeps for itself does not
+        gc.collect()
+        objects, blocks = len(gc.get_objects()), sys.getallocatedblocks()
+        for _ in range(50):
+            everything(generator, times, callback)
+        gc.collect()
+        assert [sys.getrefcount(one) for one in watched] == before
+        grown.append((len(gc.get_objects()) - objects, sys.getallocatedblocks() - blocks))
+    assert min(objects for objects, _ in grown) < 50, grown
+    assert min(blocks for _, blocks in grown) < 50, grown
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to see what is resident now")
