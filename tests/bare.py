@@ -65,7 +65,7 @@ def endless(classes: int = 1) -> Simulation:
     """A simulation of a thousand million packets: as good as endless, yet not quite."""
     made = Simulation(record="none", duration=10**6 // classes * SECOND)
     each = tuple(class_of(f"class {i}", 1 << i if i else 0, bandwidth=1000 + i) for i in range(classes))
-    add_port(made, scheduler=("wfq", ()), classes=each)
+    add_port(made, rate=classes * 10**7, scheduler=("wfq", ()), classes=each)
     for i in range(classes):
         add_flow(made, name=f"flow {i}", dscp=i, source=cbr(SECOND // 1000 + i))
     return made
