@@ -4,14 +4,11 @@
 
 /* ---- Run ----------------------------------------------------------------------------------------------------- */
 
-/* Warm-up is over: the queues that stand now count. An instant just at its end comes first. */
+/* Warm-up is over, with the instant that ends it: the queues that stand now count. */
 static void begin_measuring(qs_sim *sim)
 {
     sim->measuring = true;
-    if (sim->config.warmup >= sim->until)
-        return;
-    (void)qs__sim_loop(sim, sim->config.warmup + 1, UINT64_MAX);
-    for (size_t i = 0; i < sim->port_count; i++)
+    for (size_t i = 0; sim->config.warmup < sim->until && i < sim->port_count; i++)
         qs__port_measure(&sim->ports[i]);
 }
 
@@ -32,7 +29,7 @@ static void add_up_ports(qs_sim *sim)
 static void run_some(qs_sim *sim, uint64_t budget)
 {
     if (!sim->measuring) {
-        const qs_time warmup = sim->config.warmup < sim->until ? sim->config.warmup : sim->until;
+        const qs_time warmup = sim->config.warmup < sim->until ? sim->config.warmup + 1 : sim->until;
         if (qs__sim_loop(sim, warmup, budget))
             return;
         begin_measuring(sim);

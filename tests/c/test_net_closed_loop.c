@@ -188,6 +188,58 @@ LAW(a_source_that_waits_for_news_before_it_sends_is_never_heard)
     scene_end(&s);
 }
 
+/* It would never end within an instant; each answer is an instant of its own, which a budget counts. */
+LAW(a_source_that_answers_a_drop_at_once_can_be_interrupted)
+{
+    const qs_class_spec klass = {.name = "k", .policer = SPEC("token-bucket", NUMBER("rate", 0), NUMBER("burst", 0))};
+    scene s = build(&klass, 0);
+    add_toy(&s, "f", SPEC("toy", NUMBER("window", 1), NUMBER("total", 5)));
+    bool done = true;
+    STATUS(qs_sim_advance(s.sim, 2, &done), QS_OK);
+    CHECK(!done);
+    scene_run(&s);
+    TEXT(toy_news, "0:p0 0:p1 0:p2 0:p3 0:p4");
+    TEXT(scene_column(&s, s.rows.sent, QS_SECOND), "0 0 0 0 0");
+    scene_check_identities(&s);
+    scene_end(&s);
+}
+
+static qs_departure wild_next(void *state)
+{
+    toy *t = state;
+    if (!t->left)
+        return (qs_departure){QS_NEVER, 0};
+    t->left--;
+    return (qs_departure){t->left ? SECONDS(1) : t->pause, t->gives_up ? 0 : 1};
+}
+
+/* Of one packet at 1 s and one at `pause`; with gives-up, of no bytes. */
+static qs_status run_wild(qs_time pause, unsigned empty)
+{
+    static qs_source_ops wild;
+    wild = toy_ops;
+    wild.next = wild_next;
+    wild.told = NULL;
+    scene s = build(NULL, 0);
+    qs_flow_spec spec = scene_flow_spec(&s, "f",
+                                        SPEC("wild", NUMBER("window", 1), NUMBER("total", 2),
+                                             NUMBER("pause", (uint64_t)pause), NUMBER("gives-up", empty)));
+    spec.ops = &wild;
+    scene_require(&s, qs_sim_add_flow(s.sim, &spec));
+    const qs_status status = qs_sim_run(s.sim);
+    if (status)
+        CONTAINS(qs_sim_error(s.sim), "departure");
+    scene_end(&s);
+    return status;
+}
+
+LAW(a_source_of_ones_own_may_not_send_nothing_or_in_the_past)
+{
+    STATUS(run_wild(SECONDS(2), 0), QS_OK);
+    STATUS(run_wild(SECONDS(1) - 1, 0), QS_EINVAL);
+    STATUS(run_wild(SECONDS(2), 1), QS_EINVAL);
+}
+
 LAW(a_source_of_ones_own_has_its_parameters_checked)
 {
     scene s = build(NULL, 0);

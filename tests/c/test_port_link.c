@@ -142,6 +142,15 @@ LAW(link_refuses_a_rate_of_zero_and_one_above_the_bound)
     STATUS(qs_link_init(&l, (qs_ratio){0}, MOST, "port \"x\"", NULL), QS_EINVAL);
 }
 
+LAW(link_tells_the_bound_from_what_a_double_cannot)
+{
+    qs_link l;
+    qs_error why = {""};
+    STATUS(qs_link_init(&l, QS_INT(8000000000000), MOST, "port \"x\"", &why), QS_OK);
+    STATUS(qs_link_init(&l, (qs_ratio){8000000000000, 1, 1000000}, MOST, "port \"x\"", &why), QS_EINVAL);
+    CONTAINS(why.text, "rate must be at most 8000000000000");
+}
+
 LAW(link_refuses_a_rate_at_which_one_packet_outlasts_the_clock)
 {
     qs_link l;

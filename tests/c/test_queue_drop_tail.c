@@ -172,6 +172,16 @@ LAW(queue_refuses_what_it_does_not_know)
     CONTAINS(why.text, "packets");
 }
 
+LAW(queue_refuses_a_limit_in_time_at_a_rate_of_too_many_digits)
+{
+    qs_queue q;
+    qs_error why = {""};
+    const qs_spec *spec = SPEC("drop-tail", NUMBER("time", 1));
+    STATUS(qs_queue_init(&q, spec, (qs_ratio){1000, 1, INT64_MAX}, "class \"x\"", &why), QS_ERANGE);
+    CONTAINS(why.text, "class \"x\"");
+    CONTAINS(why.text, "digits");
+}
+
 LAW(every_queue_is_found_by_its_name)
 {
     TEXT(qs_queues[0]->name, "drop-tail");

@@ -174,6 +174,20 @@ LAW(scfq_needs_a_bandwidth_of_every_class)
  * 1 kbit/s beside twice 1 Gbit/s: three packets of 100 bytes and one of 300 end with the same tag, period after period,
  * and the class declared first goes first, however often the tags have been added up.
  */
+LAW(scfq_refuses_bandwidths_too_far_apart_for_its_tags)
+{
+    const qs_share apart[] = {rig_bandwidth(1), rig_bandwidth(2000000000)};
+    const qs_share near[] = {rig_bandwidth(1), rig_bandwidth(1000000000)};
+    qs_sched s;
+    qs_error why = {""};
+    qs_sched_setup setup = {.shares = apart, .classes = 2, .rate = QS_INT(8), .owner = "port \"x\"", .why = &why};
+    STATUS(qs_sched_init(&s, BARE("scfq"), &setup), QS_ERANGE);
+    CONTAINS(why.text, "1000000000");
+    setup.shares = near;
+    if (STATUS(qs_sched_init(&s, BARE("scfq"), &setup), QS_OK))
+        qs_sched_fini(&s);
+}
+
 LAW(scfq_keeps_ties_over_millions_of_packets_and_six_orders_of_magnitude)
 {
     const qs_share shares[] = {rig_bandwidth(999999999), rig_bandwidth(999999999), rig_bandwidth(1000)};

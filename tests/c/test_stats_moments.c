@@ -97,6 +97,28 @@ LAW(stats_of_few_values_say_what_they_can)
     qs_stats_fini(&s);
 }
 
+/* 0.07 * 100 is a little more than 7 in binary; the rank is 7 all the same. */
+LAW(a_quantile_has_the_rank_of_the_decimal_it_is_written_as)
+{
+    for (unsigned count = 100; count <= 10000; count *= 10) {
+        qs_stats s;
+        qs_stats_init(&s);
+        for (unsigned rank = 1; rank <= count; rank++)
+            STATUS(qs_stats_add(&s, rank * 100 <= count * 7 ? 1 : 1000), QS_OK);
+        CLOSE(qs_stats_quantile(&s, 0.07), 1, 0);
+        CHECK(qs_stats_quantile(&s, 0.0701) > 900);
+        qs_stats_fini(&s);
+    }
+    for (unsigned percent = 1; percent < 100; percent++) {
+        qs_stats s;
+        qs_stats_init(&s);
+        for (unsigned rank = 1; rank <= 100; rank++)
+            STATUS(qs_stats_add(&s, rank <= percent ? 1 : 1000), QS_OK);
+        CLOSE(qs_stats_quantile(&s, percent / 100.0), 1, 0);
+        qs_stats_fini(&s);
+    }
+}
+
 LAW(a_constant_has_no_variance)
 {
     qs_stats s;
