@@ -33,32 +33,34 @@ QS_INLINE qs_time qs__earlier(qs_time a, qs_time b)
     return a < b ? a : b;
 }
 
-/* The earlier; of two at one time the one that stands first. */
+/* Events in order of time, and of slot at one time, as numbers. */
+QS_INLINE qs_u128 qs__event_rank(qs_event e)
+{
+    return (qs_u128)(uint64_t)e.at << 64 | e.slot;
+}
+
+/* Of two events the first. By a mask: a compiler would see a choice that can be predicted, which it is not. */
 QS_INLINE qs_event qs__earlier_event(qs_event a, qs_event b)
 {
-    const bool later = b.at < a.at;
-    a.at = later ? b.at : a.at;
-    a.slot = later ? b.slot : a.slot;
+    const uint64_t all_if_b = -(uint64_t)(qs__event_rank(b) < qs__event_rank(a));
+    a.at ^= (a.at ^ b.at) & (qs_time)all_if_b;
+    a.slot ^= (a.slot ^ b.slot) & all_if_b;
     return a;
 }
 
-QS_INLINE qs_event qs__earliest_of_node(const qs_event *node)
-{
-    return qs__earlier_event(qs__earlier_event(node[0], node[1]), qs__earlier_event(node[2], node[3]));
-}
-
+/* The event is carried up: what it is compared with does not wait for the level below. */
 QS_INLINE void qs__events_set(qs_events *events, size_t slot, qs_time at)
 {
-    const unsigned top = events->depth - 1;
+    qs_event e = {at, slot};
     size_t i = slot;
-    events->levels[0][i].at = at;
-    for (unsigned level = 0; level < top; level++) {
-        i /= QS_EVENTS_FAN;
-        events->levels[level + 1][i] = qs__earliest_of_node(events->levels[level] + i * QS_EVENTS_FAN);
+    for (unsigned level = 0; level < events->depth; level++, i /= QS_EVENTS_FAN) {
+        qs_event *all = events->levels[level];
+        const qs_event others = qs__earlier_event(qs__earlier_event(all[i ^ 1], all[i ^ 2]), all[i ^ 3]);
+        all[i] = e;
+        e = qs__earlier_event(e, others);
     }
-    const qs_event first = qs__earliest_of_node(events->levels[top]);
-    events->earliest = first.at;
-    events->first = first.slot;
+    events->earliest = e.at;
+    events->first = e.slot;
 }
 
 /* The first slot of the earliest time, which must not be QS_NEVER. */

@@ -24,7 +24,7 @@ static void scale_class(qs_tags *tags, size_t c, uint64_t weight)
 
 /* ---- Heads in short ------------------------------------------------------------------------------------------- */
 
-enum { KEY_SHIFT = 20, BLOCK = 8 };
+enum { KEY_SHIFT = 20, FEW_CLASSES = 8 };
 
 #define NO_KEY UINT64_MAX
 
@@ -33,16 +33,40 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t smallest_of_block(const uint64_t *k)
+/* Of two parts of the classes together; `b_first`: those of `b` stand before those of `a`. No branch: it would be
+ * mispredicted half the time. */
+static qs_key_node least_of(qs_key_node a, qs_key_node b, bool b_first)
 {
-    return smaller(smaller(smaller(k[0], k[1]), smaller(k[2], k[3])),
-                   smaller(smaller(k[4], k[5]), smaller(k[6], k[7])));
+    const bool same = a.least == b.least, b_wins = b.least < a.least || (same && b_first);
+    const uint64_t larger = b_wins ? a.least : b.least, loser_above = b_wins ? a.above : b.above;
+    return (qs_key_node){
+        .least = b_wins ? b.least : a.least,
+        .klass = b_wins ? b.klass : a.klass,
+        .above = smaller(b_wins ? b.above : a.above, same ? loser_above : larger),
+    };
 }
 
 static void set_key(qs_keys *keys, size_t c, uint64_t key)
 {
-    keys->keys[c] = key;
-    keys->mins[c / BLOCK] = smallest_of_block(&keys->keys[c / BLOCK * BLOCK]);
+    qs_key_node *tree = keys->tree, node = {.least = key, .klass = c, .above = NO_KEY};
+    size_t i = keys->leaves + c;
+    for (; i > 1; i /= 2) {
+        tree[i] = node;
+        node = least_of(node, tree[i ^ 1], i % 2);
+    }
+    tree[1] = node;
+}
+
+static bool has_key(const qs_keys *keys, size_t c)
+{
+    return keys->tree[keys->leaves + c].least != NO_KEY;
+}
+
+/* NO_KEY - 1 if it is out of reach. */
+static uint64_t key_of(const qs_keys *keys, qs_tag tag)
+{
+    const qs_u128 key = (tag.high - keys->base + ((qs_u128)1 << (KEY_SHIFT - 1))) >> KEY_SHIFT;
+    return key < NO_KEY ? (uint64_t)key : NO_KEY - 1;
 }
 
 /* Takes the smallest head as the new base. What is then still out of reach has the largest key; before the smallest
@@ -53,18 +77,15 @@ static void rebase(qs_tags *tags)
     qs_u128 base = 0;
     bool any = false;
     for (size_t c = 0; c < tags->count; c++) {
-        if (keys->keys[c] == NO_KEY)
+        if (!has_key(keys, c))
             continue;
         base = any && base < tags->heads[c].high ? base : tags->heads[c].high;
         any = true;
     }
     keys->base = base;
-    for (size_t c = 0; c < tags->count; c++) {
-        if (keys->keys[c] == NO_KEY)
-            continue;
-        const qs_u128 key = (tags->heads[c].high - base) >> KEY_SHIFT;
-        set_key(keys, c, key < NO_KEY ? (uint64_t)key : NO_KEY - 1);
-    }
+    for (size_t c = 0; c < tags->count; c++)
+        if (has_key(keys, c))
+            set_key(keys, c, key_of(keys, tags->heads[c]));
 }
 
 /* A head that is below the base, or far above it, moves the base. */
@@ -72,62 +93,29 @@ static void set_head(qs_tags *tags, size_t c, qs_tag tag)
 {
     qs_keys *keys = &tags->keys;
     tags->heads[c] = tag;
-    if (!keys->blocks)
+    if (!keys->leaves)
         return;
-    const qs_u128 key = (tag.high - keys->base) >> KEY_SHIFT;
+    const uint64_t key = key_of(keys, tag);
     if (QS_LIKELY(tag.high >= keys->base && key < NO_KEY / 2)) {
-        set_key(keys, c, (uint64_t)key);
+        set_key(keys, c, key);
         return;
     }
-    keys->keys[c] = 0; /* anything but NO_KEY */
+    set_key(keys, c, 0); /* anything but NO_KEY */
     rebase(tags);
 }
 
 static void clear_head(qs_tags *tags, size_t c)
 {
-    if (tags->keys.blocks)
+    if (tags->keys.leaves)
         set_key(&tags->keys, c, NO_KEY);
 }
 
-/* Keys of a block that are at or above `from`, by less than `gap`. */
-static size_t count_in_gap(const uint64_t *k, uint64_t from, uint64_t gap)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < BLOCK; i++)
-        count += k[i] - from < gap;
-    return count;
-}
-
-static size_t first_up_to(const uint64_t *k, uint64_t key)
-{
-    size_t first = BLOCK - 1;
-    for (size_t i = BLOCK - 1; i-- > 0;)
-        first = k[i] <= key ? i : first;
-    return first;
-}
-
-/* The first class at the smallest key or the next, or QS_NO_CLASS when the tags must be looked at. */
+/* The first class with the least key, or QS_NO_CLASS when the tags must be looked at. */
 static size_t select_by_keys(const qs_keys *keys)
 {
-    uint64_t m = keys->mins[0], second = NO_KEY; /* the smallest of all, and of the other blocks */
-    size_t block = 0;
-    for (size_t b = 1; b < keys->blocks; b++) {
-        const uint64_t x = keys->mins[b];
-        second = smaller(second, x < m ? m : x);
-        block = x < m ? b : block;
-        m = smaller(m, x);
-    }
-    if (QS_UNLIKELY(m >= NO_KEY / 2))
-        return QS_NO_CLASS;
-    const uint64_t equal = m + 1, end = equal + 1 + keys->gap;
-    size_t in_gap = count_in_gap(&keys->keys[block * BLOCK], equal + 1, keys->gap);
-    for (size_t b = 0; second < end && b < keys->blocks; b++) {
-        in_gap += keys->mins[b] < end ? count_in_gap(&keys->keys[b * BLOCK], equal + 1, keys->gap) : 0;
-        block = keys->mins[b] <= equal && b < block ? b : block;
-    }
-    if (QS_UNLIKELY(in_gap))
-        return QS_NO_CLASS;
-    return block * BLOCK + first_up_to(&keys->keys[block * BLOCK], equal);
+    const qs_key_node *root = &keys->tree[1];
+    const bool clear = root->least < NO_KEY / 2 && root->above - root->least > keys->gap;
+    return QS_LIKELY(clear) ? (size_t)root->klass : QS_NO_CLASS;
 }
 
 /* Few classes are scanned as fast; weights too far apart need the tags themselves. */
@@ -139,17 +127,18 @@ static qs_status init_keys(qs_tags *tags)
         least = tags->equal[c].high < least ? tags->equal[c].high : least;
         most = tags->equal[c].high > most ? tags->equal[c].high : most;
     }
-    if (tags->count <= BLOCK || least < (qs_u128)3 << KEY_SHIFT)
+    if (tags->count <= FEW_CLASSES || least < (qs_u128)3 << KEY_SHIFT)
         return QS_OK;
-    const size_t blocks = (tags->count + BLOCK - 1) / BLOCK;
-    keys->keys = malloc((BLOCK + 1) * blocks * sizeof *keys->keys);
-    if (!keys->keys)
+    size_t leaves = FEW_CLASSES;
+    while (leaves < tags->count)
+        leaves *= 2;
+    keys->tree = malloc(2 * leaves * sizeof *keys->tree);
+    if (!keys->tree)
         return QS_ENOMEM;
-    keys->mins = keys->keys + BLOCK * blocks;
-    for (size_t i = 0; i < (BLOCK + 1) * blocks; i++)
-        keys->keys[i] = NO_KEY;
-    keys->gap = (uint64_t)(most >> KEY_SHIFT) + 2;
-    keys->blocks = blocks;
+    for (size_t i = 0; i < 2 * leaves; i++)
+        keys->tree[i] = (qs_key_node){.least = NO_KEY, .above = NO_KEY};
+    keys->gap = (uint64_t)(most >> KEY_SHIFT) + 3;
+    keys->leaves = leaves;
     return QS_OK;
 }
 
@@ -203,7 +192,7 @@ free_weights:
 
 void qs__tags_fini(qs_tags *tags)
 {
-    free(tags->keys.keys);
+    free(tags->keys.tree);
     free(tags->heads);
     free(tags->classes);
 }
@@ -236,7 +225,7 @@ static size_t select_by_tags(const qs_tags *tags, const qs_backlog *backlog)
 
 size_t qs__tags_select(const qs_tags *tags, const qs_backlog *backlog)
 {
-    const size_t c = tags->keys.blocks ? select_by_keys(&tags->keys) : QS_NO_CLASS;
+    const size_t c = tags->keys.leaves ? select_by_keys(&tags->keys) : QS_NO_CLASS;
     return c != QS_NO_CLASS ? c : select_by_tags(tags, backlog);
 }
 

@@ -28,16 +28,22 @@ typedef struct qs_tagged {
     uint64_t weight;
 } qs_tagged;
 
+/* In a part of the classes: the least key, the first class that has it, and the least key above it. */
+typedef struct qs_key_node {
+    uint64_t least;
+    uint64_t klass;
+    uint64_t above;
+} qs_key_node;
+
 /*
- * Heads in short, for many classes: (high part - base) / 2^20 in 64 bits, in blocks of eight with their minima. With
- * the smallest m, the classes at m and m + 1 are equal by the rule; if no other is below m + 1 + gap, then all others
- * are larger by more, and the first of the equal ones is next. Else, and where the weights are too far apart, the tags
- * themselves are scanned.
+ * Heads in short, for many classes: (high part - base) / 2^20 to the nearest, in 64 bits, under a binary tree. What is
+ * equal but for rounding has nearly always one key. If the next key is larger by more than `gap`, then all others are
+ * larger by more, and the first class with the least key is next. Else, and where the weights are too far apart, the
+ * tags themselves are scanned.
  */
 typedef struct qs_keys {
-    uint64_t *keys; /* UINT64_MAX where a class has no head */
-    uint64_t *mins; /* by block */
-    size_t blocks;  /* 0: not in use */
+    qs_key_node *tree; /* [1] is the root, [leaves + c] class c; UINT64_MAX where a class has no head */
+    size_t leaves;     /* 0: not in use */
     qs_u128 base;
     uint64_t gap;
 } qs_keys;
