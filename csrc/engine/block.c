@@ -8,12 +8,14 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
-enum { LARGE = 1 << 20, HUGE_PAGE = 1 << 21 };
+/* From LARGE bytes on blocks are kept in the depot, in a list for each power of two. */
+enum { LARGE = 1 << 15, PAGE = 1 << 12, HUGE_PAGE = 1 << 21, LISTS = 64 };
 
 typedef struct block {
     _Alignas(64) size_t bytes; /* in all, with this head */
@@ -27,24 +29,25 @@ struct qs_depot {
     size_t users; /* the owner and the blocks that are out */
     size_t keep;
     size_t kept;
-    block *free;
+    block *free[LISTS]; /* of 2^i to 2^(i + 1) - 1 bytes */
 };
 
 /* ---- From the system ----------------------------------------------------------------------------------------- */
 
 /*
- * Large blocks are mapped, in huge pages where the system has them: malloc would hand back a freed block's pages to
- * the system and take them again in small ones.
+ * Large blocks are mapped: malloc would give a freed block's pages back to the system and take them again, cleared.
+ * Where the system has huge pages, a block has as many as it fills; they are had faster than small ones.
  */
 static block *block_new(size_t bytes)
 {
 #if defined(__linux__)
     if (bytes >= LARGE) {
-        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        bytes = (bytes + PAGE - 1) / PAGE * PAGE;
         block *b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (b == MAP_FAILED)
             return NULL;
-        (void)madvise(b, bytes, MADV_HUGEPAGE);
+        if (bytes >= HUGE_PAGE)
+            (void)madvise(b, bytes, MADV_HUGEPAGE);
         *b = (block){.bytes = bytes, .mapped = true};
         return b;
     }
@@ -107,37 +110,53 @@ static void leave(qs_depot *depot)
     lock(depot);
     const bool last = --depot->users == 0;
     unlock(depot);
-    if (!last)
-        return;
-    blocks_delete(depot->free);
-    free(depot);
+    if (last)
+        free(depot);
 }
 
 void qs_depot_destroy(qs_depot *depot)
 {
     if (!depot)
         return;
+    block *unused[LISTS];
     lock(depot);
-    block *unused = depot->free;
-    depot->free = NULL;
+    memcpy(unused, depot->free, sizeof unused);
+    memset(depot->free, 0, sizeof depot->free);
     depot->keep = depot->kept = 0;
     unlock(depot);
-    blocks_delete(unused);
+    for (size_t i = 0; i < LISTS; i++)
+        blocks_delete(unused[i]);
     leave(depot);
+}
+
+static size_t list_of(size_t bytes)
+{
+    return LISTS - 1 - (size_t)__builtin_clzll(bytes);
 }
 
 /* A kept block of at least `bytes`, and not of more than twice as many. */
 static block *take_kept(qs_depot *depot, size_t bytes)
 {
-    for (block **at = &depot->free; *at; at = &(*at)->next) {
-        block *b = *at;
-        if (b->bytes < bytes || b->bytes / 2 > bytes)
-            continue;
-        *at = b->next;
-        depot->kept -= b->bytes;
-        return b;
+    const size_t list = list_of(bytes);
+    for (size_t i = list; i <= list + 1; i++) {
+        for (block **at = &depot->free[i]; *at; at = &(*at)->next) {
+            block *b = *at;
+            if (b->bytes < bytes || b->bytes / 2 > bytes)
+                continue;
+            *at = b->next;
+            depot->kept -= b->bytes;
+            return b;
+        }
     }
     return NULL;
+}
+
+static void keep(qs_depot *depot, block *b)
+{
+    block **list = &depot->free[list_of(b->bytes)];
+    b->next = *list;
+    *list = b;
+    depot->kept += b->bytes;
 }
 
 void *qs_block_alloc(qs_depot *depot, size_t bytes)
@@ -172,9 +191,7 @@ void qs_block_free(void *memory)
     if (depot) {
         lock(depot);
         if (b->bytes <= depot->keep - depot->kept) {
-            depot->kept += b->bytes;
-            b->next = depot->free;
-            depot->free = b;
+            keep(depot, b);
             b = NULL;
         }
         unlock(depot);

@@ -3,6 +3,10 @@
  * Recorder. Each flow has a view: pointers to the columns of a run of its rows. With all counts known in advance the
  * views are the final columns, and taking them costs nothing. Else a view is a chunk of 2^shift rows, column by
  * column, and taking is made of long copies.
+ *
+ * The columns of many flows are more places in memory than a cache holds, and each row would fetch its own. So the
+ * packets of many flows are copied to a log first, which is one place; when it is full they are sorted by flow, so that
+ * a flow's rows, which are neighbours, are written together.
  */
 #include <qossim/record.h>
 
@@ -10,6 +14,9 @@
 #include <string.h>
 
 enum { HOP_COLUMNS = sizeof(qs_hop) / sizeof(int64_t), SHIFT_LEAST = 6, SHIFT_MOST = 11 };
+
+/* The log is for so many flows, and stays within a second-level cache. */
+enum { LOG_FLOWS_LEAST = 16, LOG_FLOWS_MOST = 8192, LOG_BYTES = 640 << 10, LOGGED_FROM = offsetof(qs_packet, sent) };
 
 /* Rows first .. first + rows - 1 of a flow. */
 typedef struct view {
@@ -35,8 +42,19 @@ typedef struct flow_rows {
     size_t hops;
 } flow_rows;
 
+/* Packets, without what comes before LOGGED_FROM: that overlaps the packet before. */
+typedef struct packet_log {
+    char *packets;   /* NULL: not in use */
+    int16_t *where;  /* by packet */
+    uint32_t *order; /* of the packets by flow, made when they are written */
+    uint32_t *next;  /* by flow, its next place in `order` */
+    size_t stride;
+    size_t count, room;
+} packet_log;
+
 struct qs_recorder {
     flow_rows *flows;
+    packet_log log;
     size_t flow_count;
     size_t port_count;
     qs_depot *depot;
@@ -150,6 +168,10 @@ void qs_recorder_destroy(qs_recorder *r)
         free(r->flows[f].route);
     }
     qs_columns_fini(&r->columns);
+    free(r->log.next);
+    free(r->log.order);
+    free(r->log.where);
+    free(r->log.packets);
     free(r->flows);
     free(r);
 }
@@ -194,6 +216,36 @@ static qs_status try_in_place(qs_recorder *r)
     return QS_OK;
 }
 
+static size_t logged_bytes(size_t hops)
+{
+    return offsetof(qs_packet, hops) - LOGGED_FROM + hops * sizeof(qs_hop);
+}
+
+/* When the last flow is described: a log, if there are many, for no more packets than will come. */
+static qs_status try_log(qs_recorder *r)
+{
+    if (r->flow_count < LOG_FLOWS_LEAST || r->flow_count > LOG_FLOWS_MOST)
+        return QS_OK;
+    size_t hops = 1;
+    uint64_t packets = 1;
+    for (size_t f = 0; f < r->flow_count; f++) {
+        hops = r->flows[f].hops > hops ? r->flows[f].hops : hops;
+        packets += r->flows[f].expected < LOG_BYTES ? r->flows[f].expected : LOG_BYTES;
+    }
+    const size_t align = _Alignof(qs_packet), stride = (logged_bytes(hops) + align - 1) / align * align;
+    const size_t room = LOG_BYTES / stride;
+    if (room < r->flow_count)
+        return QS_OK;
+    packet_log *log = &r->log;
+    log->stride = stride;
+    log->room = packets < room ? (size_t)packets : room;
+    log->where = malloc(log->room * sizeof *log->where);
+    log->order = malloc(log->room * sizeof *log->order);
+    log->next = malloc((r->flow_count + 1) * sizeof *log->next);
+    log->packets = malloc(LOGGED_FROM + log->room * stride);
+    return log->where && log->order && log->next && log->packets ? QS_OK : QS_ENOMEM;
+}
+
 qs_status qs_recorder_expect(qs_recorder *r, size_t f, const uint32_t *route, size_t hops, uint64_t packets, bool exact)
 {
     flow_rows *flow = &r->flows[f];
@@ -208,7 +260,10 @@ qs_status qs_recorder_expect(qs_recorder *r, size_t f, const uint32_t *route, si
     flow->shift = SHIFT_LEAST;
     while (flow->shift < SHIFT_MOST && (UINT64_C(1) << flow->shift) < packets)
         flow->shift++;
-    return ++r->described == r->flow_count ? try_in_place(r) : QS_OK;
+    if (++r->described < r->flow_count)
+        return QS_OK;
+    const qs_status status = try_log(r);
+    return status ? status : try_in_place(r);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -283,10 +338,9 @@ static void write_some_hops(const flow_rows *flow, size_t i, const qs_packet *p)
         write_hop(&flow->view.hops[hop], i, hop < reached ? &p->hops[hop] : &nowhere);
 }
 
-static inline void write_row(flow_rows *flow, const qs_packet *p, int where)
+static inline void write_head(flow_rows *flow, size_t i, const qs_packet *p, int where)
 {
     const view *v = &flow->view;
-    const size_t i = (size_t)(p->seq - v->first);
     v->sent[i] = p->sent;
     v->received[i] = p->received;
     v->size[i] = (int32_t)p->size;
@@ -294,34 +348,108 @@ static inline void write_row(flow_rows *flow, const qs_packet *p, int where)
     v->fate[i] = (int8_t)p->fate;
     if (p->seq >= flow->count)
         flow->count = p->seq + 1;
-    if (QS_UNLIKELY(p->fate != QS_RECEIVED)) {
-        write_some_hops(flow, i, p);
-        return;
-    }
+}
+
+/* The row of a received packet, to the flow's view, which has it. */
+QS_INLINE void write_received(flow_rows *flow, const qs_packet *p)
+{
+    const size_t i = (size_t)(p->seq - flow->view.first);
+    write_head(flow, i, p, -1);
     const qs_hop *hop = p->hops, *last = hop + p->hop;
-    const qs_hop_columns *to = v->hops;
+    const qs_hop_columns *to = flow->view.hops;
     do
         write_hop(to++, i, hop);
     while (hop++ != last);
 }
 
-static qs_status write_elsewhere(const qs_recorder *r, flow_rows *flow, const qs_packet *p, int where)
+static QS_NOINLINE qs_status write_other_row(const qs_recorder *r, const qs_packet *p, int where)
 {
-    if (r->in_place)
-        return QS_ESTATE; /* more packets than exactly so many */
-    const qs_status status = change_view(flow, p->seq);
-    if (!status)
-        write_row(flow, p, where);
-    return status;
+    flow_rows *flow = &r->flows[p->flow];
+    if (p->seq - flow->view.first >= flow->view.rows) {
+        if (r->in_place)
+            return QS_ESTATE; /* more packets than exactly so many */
+        const qs_status status = change_view(flow, p->seq);
+        if (status)
+            return status;
+    }
+    if (p->fate == QS_RECEIVED) {
+        write_received(flow, p);
+        return QS_OK;
+    }
+    const size_t i = (size_t)(p->seq - flow->view.first);
+    write_head(flow, i, p, where);
+    write_some_hops(flow, i, p);
+    return QS_OK;
+}
+
+/* Nearly all packets are received, and then nothing has to be called. */
+QS_INLINE qs_status write_row(const qs_recorder *r, const qs_packet *p, int where)
+{
+    flow_rows *flow = &r->flows[p->flow];
+    if (QS_UNLIKELY(p->fate != QS_RECEIVED || p->seq - flow->view.first >= flow->view.rows))
+        return write_other_row(r, p, where);
+    write_received(flow, p);
+    return QS_OK;
+}
+
+static qs_packet *logged_packet(const packet_log *log, size_t i)
+{
+    return (qs_packet *)(void *)(log->packets + i * log->stride);
+}
+
+/* Puts the packets in order of flow, and those of a flow as they came. */
+static void sort_log(const packet_log *log, size_t flows)
+{
+    memset(log->next, 0, (flows + 1) * sizeof *log->next);
+    for (size_t i = 0; i < log->count; i++)
+        log->next[logged_packet(log, i)->flow + 1]++;
+    for (size_t f = 0; f < flows; f++)
+        log->next[f + 1] += log->next[f];
+    for (size_t i = 0; i < log->count; i++)
+        log->order[log->next[logged_packet(log, i)->flow]++] = (uint32_t)i;
+}
+
+/* Writes all packets of the log where they belong. After a failure they are still in it. */
+static qs_status empty_log(qs_recorder *r)
+{
+    packet_log *log = &r->log;
+    sort_log(log, r->flow_count);
+    for (size_t i = 0; i < log->count; i++) {
+        const size_t next = log->order[i];
+        const qs_status status = write_row(r, logged_packet(log, next), log->where[next]);
+        if (status)
+            return status;
+    }
+    log->count = 0;
+    return QS_OK;
+}
+
+static QS_NOINLINE qs_status write_to_log(qs_recorder *r, const qs_packet *p, int where)
+{
+    packet_log *log = &r->log;
+    if (QS_UNLIKELY(log->count == log->room)) {
+        const qs_status status = empty_log(r);
+        if (status)
+            return status;
+    }
+    const size_t i = log->count++;
+    qs_packet *copy = logged_packet(log, i); /* field by field: some have only just been stored to */
+    copy->sent = p->sent;
+    copy->received = p->received;
+    copy->seq = p->seq;
+    copy->flow = p->flow;
+    copy->size = p->size;
+    copy->hop = p->hop;
+    copy->fate = p->fate;
+    for (size_t hop = 0; hop <= p->hop; hop++)
+        copy->hops[hop] = p->hops[hop];
+    log->where[i] = (int16_t)where;
+    return QS_OK;
 }
 
 qs_status qs_recorder_write(qs_recorder *r, const qs_packet *p, int where)
 {
-    flow_rows *flow = &r->flows[p->flow];
-    if (QS_UNLIKELY(p->seq - flow->view.first >= flow->view.rows))
-        return write_elsewhere(r, flow, p, where);
-    write_row(flow, p, where);
-    return QS_OK;
+    return r->log.packets ? write_to_log(r, p, where) : write_row(r, p, where);
 }
 
 /* ---- Taking -------------------------------------------------------------------------------------------------- */
@@ -385,13 +513,16 @@ static void gather_flow(const qs_columns *out, flow_rows *flow, size_t at)
 
 qs_status qs_recorder_take(qs_recorder *r, qs_columns *out)
 {
+    qs_status status = r->log.packets ? empty_log(r) : QS_OK;
+    if (status)
+        return status;
     uint64_t rows = 0;
     for (size_t f = 0; f < r->flow_count; f++)
         rows += r->flows[f].count;
     if (r->in_place && rows != r->columns.rows)
         return QS_ESTATE; /* fewer packets than exactly so many */
     if (!r->in_place) {
-        const qs_status status = columns_alloc(&r->columns, rows, r->port_count, r->depot);
+        status = columns_alloc(&r->columns, rows, r->port_count, r->depot);
         if (status)
             return status;
     }

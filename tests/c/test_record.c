@@ -18,7 +18,7 @@ static qs_recorder *recorder(size_t flows, size_t ports)
 static void write(qs_recorder *r, uint32_t flow, uint64_t seq, size_t hops, qs_fate fate)
 {
     qs_packet *p = packet_new(2);
-    const qs_time t = (qs_time)(flow * 1000000 + seq * 10);
+    const qs_time t = (qs_time)flow * 1000000 + (qs_time)seq * 10;
     p->flow = flow;
     p->seq = seq;
     p->size = 1 + (uint32_t)seq % 1500;
@@ -118,6 +118,80 @@ LAW(recorder_leaves_a_dash_where_a_packet_never_came)
 {
     check_dashes(false);
     check_dashes(true);
+}
+
+/* Of many flows, which go by a log: every third packet is lost at its last port or has come no further. */
+static void check_many_flows(size_t flows, bool exact)
+{
+    enum { EACH = 500 };
+    static const qs_fate fates[] = {QS_RECEIVED, QS_RECEIVED, QS_DROPPED_QUEUE, QS_RECEIVED, QS_RECEIVED, QS_INSIDE};
+    uint64_t d = flows;
+    uint32_t *next = calloc(flows, sizeof *next);
+    qs_recorder *r = recorder(flows, 2);
+    for (size_t f = 0; f < flows; f++)
+        STATUS(qs_recorder_expect(r, f, f % 2 ? back : both, f % 2 ? 1 : 2, exact ? EACH : dice_below(&d, 1000), exact),
+               QS_OK);
+    for (size_t left = flows * EACH; left > 0;) {
+        const uint32_t f = (uint32_t)dice_below(&d, flows);
+        if (next[f] == EACH)
+            continue;
+        write(r, f, next[f], f % 2 ? 1 : 2, fates[next[f] % COUNT(fates)]);
+        next[f]++;
+        left--;
+    }
+    qs_columns c = {0};
+    STATUS(qs_recorder_take(r, &c), QS_OK);
+    EQUAL(c.rows, flows * EACH);
+    for (size_t i = 0; i < c.rows && !checks.failures; i++) {
+        const size_t f = i / EACH, seq = i % EACH, hops = f % 2 ? 1 : 2, last = f % 2 ? 1 : hops - 1;
+        const qs_fate fate = fates[seq % COUNT(fates)];
+        const qs_time t = (qs_time)f * 1000000 + (qs_time)seq * 10, there = t + (qs_time)(hops - 1) * 4;
+        const bool lost = fate == QS_DROPPED_QUEUE;
+        EQUAL(c.flow[i], f);
+        EQUAL(c.seq[i], seq);
+        EQUAL(c.size[i], 1 + seq % 1500);
+        EQUAL(c.fate[i], fate);
+        EQUAL(c.where[i], fate == QS_RECEIVED ? -1 : (int)hops - 1);
+        EQUAL(c.sent[i], t);
+        EQUAL(c.received[i], fate == QS_RECEIVED ? t + 9 : -1);
+        EQUAL(c.hops[last].queued[i], lost ? -1 : there + 1);
+        EQUAL(c.hops[last].ring[i], lost ? -1 : there + 2);
+        EQUAL(c.hops[last].start[i], lost ? -1 : there + 3);
+        EQUAL(c.hops[last].end[i], lost ? -1 : there + 4);
+        EQUAL(c.hops[0].queued[i], f % 2 ? -1 : t + 1);
+        EQUAL(c.hops[0].end[i], f % 2 ? -1 : t + 4);
+    }
+    qs_columns_fini(&c);
+    qs_recorder_destroy(r);
+    free(next);
+}
+
+LAW(recorder_of_many_flows_gathers_their_rows)
+{
+    static const size_t flows[] = {15, 16, 17, 100, 9000}; /* 9000 are too many for a log */
+    for (size_t i = 0; i < COUNT(flows); i++) {
+        check_many_flows(flows[i], true);
+        check_many_flows(flows[i], false);
+    }
+}
+
+static void check_refusal_of_many(bool exact, uint64_t seq, qs_status expected)
+{
+    qs_recorder *r = recorder(20, 1);
+    for (size_t f = 0; f < 20; f++)
+        STATUS(qs_recorder_expect(r, f, both, 1, 3, exact), QS_OK);
+    write(r, 7, seq, 1, QS_RECEIVED); /* to the log */
+    qs_columns c = {0};
+    for (int again = 0; again < 2; again++)
+        EQUAL(qs_recorder_take(r, &c), expected);
+    EQUAL(c.rows, 0);
+    qs_recorder_destroy(r);
+}
+
+LAW(recorder_of_many_flows_refuses_what_that_of_few_does)
+{
+    check_refusal_of_many(true, 3, QS_ESTATE);
+    check_refusal_of_many(false, INT32_MAX, QS_ERANGE);
 }
 
 LAW(recorder_is_empty_after_taking_and_can_go_on)

@@ -21,6 +21,7 @@ extern "C" {
 #define QS_NODISCARD __attribute__((warn_unused_result))
 #define QS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define QS_INLINE static inline __attribute__((always_inline)) /* on the path of every packet */
+#define QS_NOINLINE __attribute__((noinline)) /* beside that path, so that it need not save registers */
 #define QS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define QS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
