@@ -120,10 +120,10 @@ static PyObject *moments(const qs_stats *stats)
 }
 
 /* (port, queue, ring, serialisation, propagation) of one hop */
-static PyObject *stage_sums(uint32_t port, const qs_stages *s)
+static PyObject *stage_sums(uint32_t port, qs_stages s)
 {
-    return Py_BuildValue("(INNNN)", (unsigned)port, long_from(s->queue), long_from(s->ring),
-                         long_from(s->serialisation), long_from(s->propagation));
+    return Py_BuildValue("(INNNN)", (unsigned)port, long_from(s.queue), long_from(s.ring), long_from(s.serialisation),
+                         long_from(s.propagation));
 }
 
 static PyObject *stages_of(const qs_sim *sim, size_t flow, const qs_summary *summary)
@@ -132,7 +132,7 @@ static PyObject *stages_of(const qs_sim *sim, size_t flow, const qs_summary *sum
     const uint32_t *route = qs_sim_route(sim, flow, &hops);
     PyObject *list = PyList_New((Py_ssize_t)hops);
     for (size_t i = 0; list && i < hops; i++) {
-        PyObject *sums = stage_sums(route[i], &summary->stages[i]);
+        PyObject *sums = stage_sums(route[i], qs_summary_stages(summary, i));
         if (sums)
             PyList_SET_ITEM(list, (Py_ssize_t)i, sums);
         else

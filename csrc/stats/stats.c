@@ -5,6 +5,12 @@
  */
 #include <qossim/stats.h>
 
+void qs_sum_add_rare(qs_sum *sum, qs_time value)
+{
+    sum->earlier += sum->latest;
+    sum->latest = value;
+}
+
 void qs_stats_init(qs_stats *s)
 {
     *s = (qs_stats){0};
@@ -25,13 +31,13 @@ void qs_stats_add_rare(qs_stats *s, qs_time value)
         return;
     }
     const qs_i128 deviation = (qs_i128)value - s->first;
-    s->sum += deviation;
+    s->sum.earlier += deviation;
     s->large_squares += (double)deviation * (double)deviation;
 }
 
 qs_i128 qs_stats_sum(const qs_stats *s)
 {
-    return (qs_i128)s->first * (qs_i128)s->count + s->sum;
+    return (qs_i128)s->first * (qs_i128)s->count + qs_sum_total(&s->sum);
 }
 
 double qs_stats_mean(const qs_stats *s)
@@ -46,11 +52,11 @@ double qs_stats_deviations(const qs_stats *s)
 {
     if (!s->count)
         return 0;
-    const qs_i128 n = (qs_i128)s->count, mean = s->sum / n, rest = s->sum % n;
+    const qs_i128 n = (qs_i128)s->count, sum = qs_sum_total(&s->sum), mean = sum / n, rest = sum % n;
     const double fraction = (double)rest * ((double)rest / (double)n);
     double m2;
     if (s->large_squares > 0)
-        m2 = (double)s->squares + s->large_squares - (double)s->sum * ((double)s->sum / (double)n);
+        m2 = (double)s->squares + s->large_squares - (double)sum * ((double)sum / (double)n);
     else /* integers that nearly cancel, exactly: sum d^2 - (sum d)^2 / n with sum d = n mean + rest */
         m2 = (double)((qs_i128)s->squares - n * mean * mean - 2 * mean * rest) - fraction;
     return m2 > 0 ? m2 : 0;

@@ -9,10 +9,10 @@
 
 qs_status qs_summary_init(qs_summary *s, size_t hops)
 {
-    qs_stages *stages = calloc(hops ? hops : 1, sizeof *stages);
-    if (!stages)
+    qs_hop_sums *sums = calloc(hops ? hops : 1, sizeof *sums);
+    if (!sums)
         return QS_ENOMEM;
-    *s = (qs_summary){.stages = stages, .hops = hops};
+    *s = (qs_summary){.sums = sums, .hops = hops};
     qs_stats_init(&s->delay);
     qs_stats_init(&s->ipdv);
     return QS_OK;
@@ -20,11 +20,11 @@ qs_status qs_summary_init(qs_summary *s, size_t hops)
 
 void qs_summary_fini(qs_summary *s)
 {
-    if (!s->stages)
+    if (!s->sums)
         return;
     qs_stats_fini(&s->delay);
     qs_stats_fini(&s->ipdv);
-    free(s->stages);
+    free(s->sums);
     *s = (qs_summary){0};
 }
 
@@ -32,11 +32,11 @@ static void add_stages(qs_summary *s, const qs_packet *p, const qs_time *propaga
 {
     for (size_t i = 0; i < s->hops; i++) {
         const qs_hop *hop = &p->hops[i];
-        qs_stages *stages = &s->stages[i];
-        stages->queue += hop->ring - hop->queued;
-        stages->ring += hop->start - hop->ring;
-        stages->serialisation += hop->end - hop->start;
-        stages->propagation += propagation[i];
+        qs_hop_sums *sums = &s->sums[i];
+        qs_sum_add(&sums->queue, hop->ring - hop->queued);
+        qs_sum_add(&sums->ring, hop->start - hop->ring);
+        qs_sum_add(&sums->serialisation, hop->end - hop->start);
+        qs_sum_add(&sums->propagation, propagation[i]);
     }
 }
 
@@ -50,4 +50,15 @@ qs_status qs_summary_add(qs_summary *s, const qs_packet *p, const qs_time *propa
     s->last_delay = delay;
     add_stages(s, p, propagation);
     return status;
+}
+
+qs_stages qs_summary_stages(const qs_summary *s, size_t hop)
+{
+    const qs_hop_sums *sums = &s->sums[hop];
+    return (qs_stages){
+        .queue = qs_sum_total(&sums->queue),
+        .ring = qs_sum_total(&sums->ring),
+        .serialisation = qs_sum_total(&sums->serialisation),
+        .propagation = qs_sum_total(&sums->propagation),
+    };
 }

@@ -65,10 +65,10 @@ static void check_flow(const scene *rows, const scene *summary, size_t f)
     EQUAL(got->hops, 2);
     qs_i128 all = 0;
     for (size_t hop = 0; hop < 2; hop++) {
-        CHECK(got->stages[hop].queue == stages[hop].queue);
-        CHECK(got->stages[hop].ring == stages[hop].ring);
-        CHECK(got->stages[hop].serialisation == stages[hop].serialisation);
-        CHECK(got->stages[hop].propagation == stages[hop].propagation);
+        CHECK(qs_summary_stages(got, hop).queue == stages[hop].queue);
+        CHECK(qs_summary_stages(got, hop).ring == stages[hop].ring);
+        CHECK(qs_summary_stages(got, hop).serialisation == stages[hop].serialisation);
+        CHECK(qs_summary_stages(got, hop).propagation == stages[hop].propagation);
         all += stages[hop].queue + stages[hop].ring + stages[hop].serialisation + stages[hop].propagation;
     }
     CHECK(all == qs_stats_sum(&got->delay));

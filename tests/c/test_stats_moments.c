@@ -143,3 +143,20 @@ LAW(the_sum_of_squares_keeps_what_is_small_beside_it)
     CLOSE(qs_stats_deviations(&s) / square, 3000000, 1e-6);
     qs_stats_fini(&s);
 }
+
+/* A sum of times outgrows 64 bits after some weeks' worth of delays, in either direction. */
+LAW(a_sum_outgrows_64_bits)
+{
+    qs_sum sum = {0};
+    qs_i128 expected = 0;
+    uint64_t d = 3;
+    for (int i = 0; i < 1000; i++) {
+        const qs_time value = (qs_time)(i % 200 < 100 ? dice(&d) >> 1 : -(dice(&d) >> 1));
+        qs_sum_add(&sum, value);
+        expected += value;
+        CHECK(qs_sum_total(&sum) == expected);
+    }
+    qs_sum_add(&sum, INT64_MIN);
+    qs_sum_add(&sum, INT64_MIN);
+    CHECK(qs_sum_total(&sum) == expected + 2 * (qs_i128)INT64_MIN);
+}

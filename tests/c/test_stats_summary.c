@@ -41,14 +41,14 @@ LAW(summary_adds_up_the_stages_of_the_delay)
     STATUS(qs_summary_init(&s, 2), QS_OK);
     receive(&s, 0, 0, 100);
     receive(&s, 1, 1000, 150);
-    EQUAL(s.stages[0].queue, 2);
-    EQUAL(s.stages[0].ring, 4);
-    EQUAL(s.stages[0].serialisation, 6);
-    EQUAL(s.stages[0].propagation, 14);
-    EQUAL(s.stages[1].queue, 68 + 118);
-    EQUAL(s.stages[1].ring, 0);
-    EQUAL(s.stages[1].serialisation, 20);
-    EQUAL(s.stages[1].propagation, 18);
+    EQUAL(qs_summary_stages(&s, 0).queue, 2);
+    EQUAL(qs_summary_stages(&s, 0).ring, 4);
+    EQUAL(qs_summary_stages(&s, 0).serialisation, 6);
+    EQUAL(qs_summary_stages(&s, 0).propagation, 14);
+    EQUAL(qs_summary_stages(&s, 1).queue, 68 + 118);
+    EQUAL(qs_summary_stages(&s, 1).ring, 0);
+    EQUAL(qs_summary_stages(&s, 1).serialisation, 20);
+    EQUAL(qs_summary_stages(&s, 1).propagation, 18);
     qs_summary_fini(&s);
 }
 

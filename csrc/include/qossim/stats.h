@@ -59,13 +59,38 @@ qs_bucket qs_histogram_rank(const qs_histogram *h, uint64_t rank);
 /* Buckets with something in them; writes up to `room` of them in ascending order and returns how many there are. */
 size_t qs_histogram_buckets(const qs_histogram *h, qs_bucket *out, size_t room);
 
+/* ---- Sums ---------------------------------------------------------------------------------------------------- */
+
+/* The sum of any number of times, exact: 64 bits on the path of every packet, 128 when they overflow. */
+typedef struct qs_sum {
+    qs_time latest;
+    qs_i128 earlier;
+} qs_sum;
+
+/* Where 64 bits overflow. */
+void qs_sum_add_rare(qs_sum *sum, qs_time value);
+
+QS_INLINE void qs_sum_add(qs_sum *sum, qs_time value)
+{
+    qs_time latest;
+    if (QS_UNLIKELY(__builtin_add_overflow(sum->latest, value, &latest)))
+        qs_sum_add_rare(sum, value);
+    else
+        sum->latest = latest;
+}
+
+QS_INLINE qs_i128 qs_sum_total(const qs_sum *sum)
+{
+    return sum->earlier + sum->latest;
+}
+
 /* ---- Moments and quantiles of one signed quantity ---------------------------------------------------------- */
 
 typedef struct qs_stats {
     uint64_t count;
     qs_time min, max;
     qs_time first;        /* the value that deviations are taken from */
-    qs_i128 sum;          /* of deviations from `first`: exact */
+    qs_sum sum;           /* of deviations from `first`: exact */
     qs_u128 squares;      /* of deviations from `first` below 2^47 ps, 140 s: exact */
     double large_squares; /* of the others */
     qs_histogram above;   /* values >= 0 */
@@ -96,7 +121,7 @@ QS_INLINE QS_NODISCARD qs_status qs_stats_add(qs_stats *s, qs_time value)
         qs_stats_add_rare(s, value);
         return QS_OK;
     }
-    s->sum += deviation;
+    qs_sum_add(&s->sum, deviation);
     s->squares += (qs_u128)((qs_i128)deviation * deviation);
     return QS_OK;
 }
@@ -122,11 +147,15 @@ typedef struct qs_stages {
     qs_i128 queue, ring, serialisation, propagation;
 } qs_stages;
 
+typedef struct qs_hop_sums {
+    qs_sum queue, ring, serialisation, propagation;
+} qs_hop_sums;
+
 /* One-way delay and ipdv of a flow's received packets, and its stages by hop. */
 typedef struct qs_summary {
     qs_stats delay;
     qs_stats ipdv;
-    qs_stages *stages; /* one per hop of the route */
+    qs_hop_sums *sums; /* one per hop of the route */
     size_t hops;
     uint64_t last_seq; /* of the latest packet received, + 1; 0: none */
     qs_time last_delay;
@@ -137,6 +166,9 @@ void qs_summary_fini(qs_summary *s);
 
 /* Takes in `p`, received; the packets of a flow come in order. `propagation` has one entry per hop. */
 qs_status qs_summary_add(qs_summary *s, const qs_packet *p, const qs_time *propagation) QS_NODISCARD;
+
+/* The stages at one hop of the route. */
+qs_stages qs_summary_stages(const qs_summary *s, size_t hop);
 
 #ifdef __cplusplus
 }
