@@ -11,6 +11,7 @@ import io
 import math
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
@@ -26,7 +27,8 @@ import pytest
 from numpy.random import PCG64, SeedSequence
 
 import qossim as qs
-from qossim.run import run, stream
+from qossim._core import seed_words
+from qossim.run import _Root, run, stream
 
 LINK = qs.Port("link", rate="10 Mbit/s")
 VOICE = qs.Flow("voice", qs.CBR(pps=50, size=200, phase="random"), dscp="EF")
@@ -181,6 +183,42 @@ def test_a_stream_is_the_child_named_by_the_first_half_of_the_names_digest() -> 
     child = SeedSequence(7).spawn(3)[2]
     expected = PCG64(SeedSequence(7, spawn_key=[2, *words])).random_raw(5)
     assert np.array_equal(stream(child, "Gerät").random_raw(5), expected)
+
+
+def test_seeds_are_worked_out_as_numpy_does() -> None:
+    dice = random.Random(1)
+    for number in range(500):
+        entropy = dice.getrandbits(dice.choice([0, 1, 31, 32, 33, 64, 127, 128, 129, 400]))
+        keys = tuple(dice.getrandbits(dice.choice([0, 5, 32, 64, 200])) for _ in range(dice.randrange(4)))
+        root = _Root(entropy, keys)
+        ours, numpys = root.words(str(number)), root.child(str(number))
+        assert type(ours) is not type(numpys)
+        for words, dtype in ((4, np.uint64), (624, np.uint32), (0, np.uint32), (1, np.uint32), (5, np.uint64)):
+            found, expected = ours.generate_state(words, dtype), numpys.generate_state(words, dtype)
+            assert found.dtype == expected.dtype and np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [7, 2**200, SeedSequence(7).spawn(3)[2], SeedSequence([1, 2, 3]), SeedSequence(5, pool_size=8)],
+    ids=["small", "large", "child", "list", "pool"],
+)
+@pytest.mark.parametrize("name", ["PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937"])
+def test_a_run_draws_from_the_streams_that_are_told(seed: Any, name: str) -> None:
+    result = run(qs.Scenario(flows=[VOICE], ports=[LINK]), duration=1.0, seed=seed, bit_generator=name)
+    interval = 20 * 10**9
+    drawn = np.random.Generator(stream(seed, "voice", name)).integers(2**64, dtype=np.uint64)
+    assert result.packets["sent"][0] == (int(drawn) >> 11) * interval >> 53
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [((b"abc", 1, False), ValueError), ((b"", -1, False), ValueError), ((b"", 5000, True), ValueError),
+     (("", 1, True), TypeError), ((b"",), TypeError)],
+)  # fmt: skip
+def test_the_core_refuses_what_are_no_words(arguments: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        seed_words(*arguments)
 
 
 def test_a_stream_is_what_the_source_draws_from() -> None:

@@ -64,6 +64,10 @@ bool qs__arguments_classes(qs__arguments *a, PyObject *object, const qs_class_sp
 /* The functions of a NumPy BitGenerator, which must be kept alive as long as they are used. */
 bool qs__generator_rng(PyObject *generator, qs_rng *out);
 
+/* Bytes: the words of 32 or (wide) 64 bits that NumPy's SeedSequence makes of so many words of entropy, which stand in
+ * little-endian order. */
+PyObject *qs__generator_seed_words(const unsigned char *entropy, size_t entropy_words, size_t words, bool wide);
+
 /* ---- columns.c --------------------------------------------------------------------------------------------- */
 
 /* To be called once, before the others. */

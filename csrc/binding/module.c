@@ -112,6 +112,29 @@ static PyObject *parameters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(non
     return stations;
 }
 
+PyDoc_STRVAR(
+    seed_words_doc,
+    "seed_words(entropy, words, wide)\n"
+    "--\n"
+    "\n"
+    "The state that numpy.random.SeedSequence, of the usual pool, generates from its assembled entropy: 32-bit\n"
+    "words in little-endian bytes. Answers in bytes, for an array of uint32 or, if wide, uint64.");
+
+static PyObject *seed_words(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *entropy;
+    Py_ssize_t bytes, words;
+    int wide;
+    if (!PyArg_ParseTuple(args, "y#np:seed_words", &entropy, &bytes, &words, &wide))
+        return NULL;
+    if (bytes % (Py_ssize_t)sizeof(uint32_t) != 0 || words < 0 || words > 4096) {
+        PyErr_SetString(PyExc_ValueError, "entropy must be whole words of 32 bits, and words from 0 to 4096");
+        return NULL;
+    }
+    return qs__generator_seed_words((const unsigned char *)entropy, (size_t)bytes / sizeof(uint32_t), (size_t)words,
+                                    wide);
+}
+
 /* ---- The module -------------------------------------------------------------------------------------------- */
 
 static bool import_scenario_error(qs__module *module)
@@ -122,8 +145,9 @@ static bool import_scenario_error(qs__module *module)
     return module->scenario_error != NULL;
 }
 
-/* How much freed memory waits for the next arrays: as much as a run of some 700,000 packets over one port needs. */
-enum { DEPOT_BYTES = 64 << 20 };
+/* How much freed memory waits for the next arrays: as much as a run of some four million packets over one port needs.
+ */
+enum { DEPOT_BYTES = 256 << 20 };
 
 static int module_exec(PyObject *m)
 {
@@ -164,6 +188,7 @@ static void module_free(void *m)
 
 static PyMethodDef module_methods[] = {
     {"parameters", parameters, METH_NOARGS, parameters_doc},
+    {"seed_words", seed_words, METH_VARARGS, seed_words_doc},
     {0},
 };
 
