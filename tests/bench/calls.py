@@ -60,10 +60,11 @@ def threads(packets: int, rounds: int) -> Iterator[Row]:
     """Two threads with half of the runs each, against one with all; and two processes, which share nothing."""
     scenario, long = seed(), seconds_for(packets)
     minute = min(60.0, long)
+    # A turn takes a tenth of a second and more: the system needs some hundredths to give each thread a processor.
     for what, record, duration, each in (
-        (f"runs of {minute:.0f} s, every column", "packets", minute, max(1, int(long / minute / 4))),
-        ("long runs, every column", "packets", long, 1),
-        ("long runs, summaries only", "summary", long, 1),
+        (f"runs of {minute:.0f} s, every column", "packets", minute, max(1, int(2 * long / minute))),
+        ("long runs, every column", "packets", long, 2),
+        ("long runs, summaries only", "summary", long, 2),
     ):
         run = partial(_runs, partial(cost, scenario, duration, record), each)
         with ThreadPoolExecutor(2) as pool, _Worker(duration, record) as one, _Worker(duration, record) as other:
