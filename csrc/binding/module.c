@@ -114,7 +114,7 @@ static PyObject *parameters(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(non
 
 PyDoc_STRVAR(
     seed_words_doc,
-    "seed_words(entropy, words, wide)\n"
+    "seed_words(entropy, words, wide, /)\n"
     "--\n"
     "\n"
     "The state that numpy.random.SeedSequence, of the usual pool, generates from its assembled entropy: 32-bit\n"
