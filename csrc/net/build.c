@@ -299,11 +299,10 @@ static void record(void *context, qs_time now, const qs_packet *p)
 static void summarise(void *context, qs_time now, const qs_packet *p)
 {
     qs_sim *sim = ((const qs_scribe *)context)->sim;
-    const qs_flow *flow = &sim->flows[p->flow];
     (void)now;
     if (p->sent < sim->config.warmup)
         return;
-    const qs_status status = qs_summary_add(&sim->summaries[p->flow], p, flow->propagation);
+    const qs_status status = qs_summary_add(&sim->summaries[p->flow], p);
     if (QS_UNLIKELY(status != QS_OK))
         qs__sim_fail(sim, status);
 }
@@ -344,7 +343,7 @@ static qs_status connect_summaries(qs_sim *sim)
     if (!sim->summaries)
         return QS_ENOMEM;
     for (size_t f = 0; f < sim->flow_count && !status; f++)
-        status = qs_summary_init(&sim->summaries[f], sim->flows[f].hops);
+        status = qs_summary_init(&sim->summaries[f], sim->flows[f].hops, sim->flows[f].propagation);
     return status;
 }
 

@@ -349,7 +349,7 @@ static qs_status build_parts(void)
     status = qs_source_init(&source, SPEC("cbr", NUMBER("interval", 8), NUMBER("size", 9)), &setup);
     if (status)
         goto end_meter;
-    status = qs_summary_init(&summary, 3);
+    status = qs_summary_init(&summary, 3, (const qs_time[]){1, 2, 3});
     if (!status)
         qs_summary_fini(&summary);
     qs_source_fini(&source);

@@ -13,14 +13,14 @@ static void receive(qs_summary *s, uint64_t seq, qs_time sent, qs_time delay)
     p->hops[1] = (qs_hop){sent + 13, sent + delay - 19, sent + delay - 19, sent + delay - 9};
     p->received = sent + delay;
     p->fate = QS_RECEIVED;
-    STATUS(qs_summary_add(s, p, propagation), QS_OK);
+    STATUS(qs_summary_add(s, p), QS_OK);
     free(p);
 }
 
 LAW(summary_counts_no_variation_across_a_loss)
 {
     qs_summary s;
-    STATUS(qs_summary_init(&s, 2), QS_OK);
+    STATUS(qs_summary_init(&s, 2, propagation), QS_OK);
     receive(&s, 5, 0, 100); /* the first after warm-up need not be number 0 */
     receive(&s, 6, 10, 140);
     receive(&s, 8, 20, 90); /* 7 is lost: two values are missing */
@@ -38,7 +38,7 @@ LAW(summary_counts_no_variation_across_a_loss)
 LAW(summary_adds_up_the_stages_of_the_delay)
 {
     qs_summary s;
-    STATUS(qs_summary_init(&s, 2), QS_OK);
+    STATUS(qs_summary_init(&s, 2, propagation), QS_OK);
     receive(&s, 0, 0, 100);
     receive(&s, 1, 1000, 150);
     EQUAL(qs_summary_stages(&s, 0).queue, 2);
@@ -55,7 +55,7 @@ LAW(summary_adds_up_the_stages_of_the_delay)
 LAW(summary_can_be_ended_twice)
 {
     qs_summary s;
-    STATUS(qs_summary_init(&s, 0), QS_OK);
+    STATUS(qs_summary_init(&s, 1, propagation), QS_OK);
     qs_summary_fini(&s);
     qs_summary_fini(&s);
 }

@@ -148,24 +148,26 @@ typedef struct qs_stages {
 } qs_stages;
 
 typedef struct qs_hop_sums {
-    qs_sum queue, ring, serialisation, propagation;
+    qs_sum queue, ring, serialisation;
 } qs_hop_sums;
 
 /* One-way delay and ipdv of a flow's received packets, and its stages by hop. */
 typedef struct qs_summary {
     qs_stats delay;
     qs_stats ipdv;
-    qs_hop_sums *sums; /* one per hop of the route */
+    qs_hop_sums *sums; /* one per hop of the route; the first one's serialisation is what is left of the delay */
+    const qs_time *propagation;
     size_t hops;
     uint64_t last_seq; /* of the latest packet received, + 1; 0: none */
     qs_time last_delay;
 } qs_summary;
 
-qs_status qs_summary_init(qs_summary *s, size_t hops) QS_NODISCARD;
+/* `propagation` has one entry per hop, at least one, and is not copied. */
+qs_status qs_summary_init(qs_summary *s, size_t hops, const qs_time *propagation) QS_NODISCARD;
 void qs_summary_fini(qs_summary *s);
 
-/* Takes in `p`, received; the packets of a flow come in order. `propagation` has one entry per hop. */
-qs_status qs_summary_add(qs_summary *s, const qs_packet *p, const qs_time *propagation) QS_NODISCARD;
+/* Takes in `p`, received; the packets of a flow come in order. */
+qs_status qs_summary_add(qs_summary *s, const qs_packet *p) QS_NODISCARD;
 
 /* The stages at one hop of the route. */
 qs_stages qs_summary_stages(const qs_summary *s, size_t hop);
