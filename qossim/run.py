@@ -123,8 +123,9 @@ def run(
     simulation = Simulation(record=record, duration=duration_ps, warmup=warmup_ps, drain=bool(drain))
     for port in lowered.ports:
         simulation.add_port(*port)
+    seed_of = root.seeder()
     for flow, draws in lowered.flows:
-        arguments = (*flow, generator(root.words(flow[0])) if draws else None)
+        arguments = (*flow, generator(seed_of(flow[0])) if draws else None)
         simulation.add_flow(*arguments)
     if progress is True or (progress is None and _watched()):
         with _Bar(required=progress is True) as bar:
@@ -194,13 +195,14 @@ class _Root(NamedTuple):
     def child(self, name: str) -> SeedSequence:
         return SeedSequence(self.entropy, spawn_key=(*self.spawn_key, _key(name)), pool_size=self.pool_size)
 
-    def words(self, name: str) -> ISeedSequence:
+    def seeder(self) -> Callable[[str], ISeedSequence]:
         """What generates the same words as `child`, and sooner if it can."""
         plain = all(type(number) is int for number in (self.entropy, *self.spawn_key))
         if not plain or self.pool_size != _POOL_SIZE:
-            return self.child(name)
+            return self.child
         entropy = _words(self.entropy).ljust(4 * _POOL_SIZE, b"\0")  # so that a key is not taken for entropy
-        return _SeedWords(entropy + b"".join(map(_words, self.spawn_key)) + _words(_key(name)))
+        entropy += b"".join(map(_words, self.spawn_key))
+        return lambda name: _SeedWords(entropy + _key_words(name))
 
 
 class _SeedWords(ISeedSequence):
@@ -232,9 +234,13 @@ def _root(seed: object) -> tuple[_Root, int | SeedSequence]:
     return _Root(int(seed)), int(seed)
 
 
-@functools.lru_cache(maxsize=4096)
 def _key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "little")
+
+
+@functools.lru_cache(maxsize=4096)
+def _key_words(name: str) -> bytes:
+    return _words(_key(name))
 
 
 def _generator(name: object) -> Callable[[ISeedSequence], BitGenerator]:

@@ -191,7 +191,7 @@ def test_seeds_are_worked_out_as_numpy_does() -> None:
         entropy = dice.getrandbits(dice.choice([0, 1, 31, 32, 33, 64, 127, 128, 129, 400]))
         keys = tuple(dice.getrandbits(dice.choice([0, 5, 32, 64, 200])) for _ in range(dice.randrange(4)))
         root = _Root(entropy, keys)
-        ours, numpys = root.words(str(number)), root.child(str(number))
+        ours, numpys = root.seeder()(str(number)), root.child(str(number))
         assert type(ours) is not type(numpys)
         for words, dtype in ((4, np.uint64), (624, np.uint32), (0, np.uint32), (1, np.uint32), (5, np.uint64)):
             found, expected = ours.generate_state(words, dtype), numpys.generate_state(words, dtype)
