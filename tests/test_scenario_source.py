@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -49,6 +50,37 @@ def test_a_change_keeps_the_form_that_was_given():
     assert qs.Poisson("300 kbit/s", 1000).replace(pps=5).pps == 5
     assert repr(qs.CBR("300 kbit/s", 1000, phase="random")) == "CBR(rate='300 kbit/s', size=1000, phase='random')"
     assert repr(qs.Poisson(pps=5, size=40)) == "Poisson(pps=5, size=40)"
+
+
+def test_jitter_is_kept_by_changes_and_makes_a_source_random():
+    source = qs.CBR(pps=50, size=200, jitter="5 ms")
+    assert source.jitter == Fraction(1, 200)
+    assert repr(source) == "CBR(pps=50, size=200, jitter='5 ms')"
+    assert source.replace(size=100).jitter == source.jitter
+    assert source.replace(jitter=0) == qs.CBR(pps=50, size=200)
+    ahead = qs.Port("p", rate="1 Gbit/s")
+    assert qs.run(qs.Scenario(flows=[qs.Flow("f", source)], ports=[ahead]), duration=1).seed is not None
+
+
+def test_a_jittered_packet_is_late_by_a_time_of_its_own_within_the_interval():
+    flow = qs.Flow("f", qs.CBR(pps=50, size=200, jitter="20 ms"))
+    result = qs.run(qs.Scenario(flows=[flow], ports=[qs.Port("p", rate="1 Gbit/s")]), duration=200, seed=1)
+    sent = np.rint(result["f"].sent_at * SECOND).astype(np.int64)
+    late = sent - np.arange(len(sent)) * (SECOND // 50)
+    assert len(sent) in (9999, 10000)
+    assert 0 <= late.min() < late.max() < SECOND // 50
+    # uniform: the mean of 10,000 is within 5 standard errors, and neighbours are not correlated
+    assert abs(late.mean() / (SECOND / 50) - 0.5) < 5 / math.sqrt(12 * 10000)
+    assert abs(np.corrcoef(late[:-1], late[1:])[0, 1]) < 5 / math.sqrt(10000)
+
+
+@pytest.mark.parametrize(
+    ("interval", "jitter"), [("20 ms", "20.000000001 ms"), (Fraction(10, 3 * SECOND), "4 ps"), (1, -1), (1, "nan")]
+)
+def test_jitter_beyond_the_interval_is_refused(interval, jitter):
+    with pytest.raises(qs.ScenarioError, match="jitter"):
+        qs.CBR(interval=interval, size=1, jitter=jitter)
+    assert qs.CBR(interval=Fraction(10, 3 * SECOND), size=1, jitter="3 ps").jitter == Fraction(3, SECOND)
 
 
 @pytest.mark.parametrize(

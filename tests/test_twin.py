@@ -58,7 +58,7 @@ EVERYTHING = (
     *("no ring", *(f"{admit} {free}" for admit in ("overshoot", "strict") for free in ("start", "end", "particle"))),
     *("header", "limit 0", "limit packets", "limit bytes", "limit time", "time at the rate", "match", "flows", "both"),
     *("police always", "police congestion", "police ip", "police wire", "police overhead", "burst 0"),
-    *("CBR", "Poisson", "Trace", "Sizes", "weights", "random phase", "phase", "start", "stop"),
+    *("CBR", "Poisson", "Trace", "Sizes", "weights", "random phase", "phase", "jitter", "start", "stop"),
     *("odd rate", "65535 byte"),
 )
 
@@ -74,6 +74,7 @@ def features(scenario: qs.Scenario, drain: bool) -> set[str]:
         found |= {"a route of its own"} if flow.route is not None else set()
         if isinstance(source, qs.CBR) and source.phase:
             found |= {"random phase" if source.phase == "random" else "phase"}
+        found |= {"jitter"} if isinstance(source, qs.CBR) and source.jitter else set()
         if isinstance(source, qs.Trace):
             found |= {f"{size} byte" for size in source.sizes.tolist()}
         elif isinstance(source.size, qs.Sizes):

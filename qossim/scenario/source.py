@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -162,7 +163,8 @@ def _checked_interval(
 class CBR(Source):
     """Constant bit rate: packet k leaves at ``start + phase + floor(k * interval)``, to the picosecond.
 
-    Exactly one of `rate`, `pps` and `interval` is given.
+    With `jitter` each packet leaves later than that by a time of its own. Exactly one of `rate`, `pps` and `interval`
+    is given.
 
     Parameters
     ----------
@@ -177,6 +179,10 @@ class CBR(Source):
     phase : number, str or "random"
         Seconds from the flow's start to its first packet, from 0; ``"random"`` draws it uniformly over one interval
         from the flow's own stream.
+    jitter : number or str
+        Seconds, from 0 to the interval (to whole picoseconds): every packet is late by a time that is drawn uniformly
+        from 0 up to this, independently, in whole picoseconds and from the flow's own stream. Lateness does not add
+        up, and packets do not overtake each other.
 
     Attributes
     ----------
@@ -185,15 +191,18 @@ class CBR(Source):
     size : int or Sizes
     phase : Fraction or "random"
         Seconds.
+    jitter : Fraction
+        Seconds.
     """
 
     interval: Fraction
     size: int | Sizes
     phase: Fraction | Literal["random"]
+    jitter: Fraction
     _form: str
 
     kind: ClassVar[str] = "cbr"
-    _units: ClassVar[Mapping[str, str]] = {"rate": "bit/s", "interval": "s", "phase": "s"}
+    _units: ClassVar[Mapping[str, str]] = {"rate": "bit/s", "interval": "s", "phase": "s", "jitter": "s"}
 
     def __init__(
         self,
@@ -203,6 +212,7 @@ class CBR(Source):
         pps: RateLike | None = None,
         interval: TimeLike | None = None,
         phase: TimeLike = 0,
+        jitter: TimeLike = 0,
     ) -> None:
         checked = _checked_size(size, "CBR")
         form, seconds = _checked_interval("CBR", checked, rate, pps, interval, ("rate", "pps", "interval"))
@@ -212,7 +222,11 @@ class CBR(Source):
         at: Fraction | str = (
             "random" if isinstance(phase, str) and phase == "random" else units.whole_time(phase, "CBR: phase")
         )
-        self._set(interval=seconds, size=checked, phase=at, _form=form)
+        late = units.whole_time(jitter, "CBR: jitter")
+        if late * units.PICO > floor(seconds * units.PICO):
+            bounds = f"at most the interval, {units.short(seconds, 's')}, so that packets do not overtake each other"
+            raise units.refusal("CBR: jitter", bounds, jitter)
+        self._set(interval=seconds, size=checked, phase=at, jitter=late, _form=form)
 
     @property
     def rate(self) -> Fraction:
@@ -225,20 +239,21 @@ class CBR(Source):
         return 1 / self.interval
 
     def _arguments(self) -> dict[str, Any]:
-        return {self._form: getattr(self, self._form), "size": self.size, "phase": self.phase}
+        return {self._form: getattr(self, self._form), "size": self.size, "phase": self.phase, "jitter": self.jitter}
 
     def replace(self, **changes: Any) -> Self:
         """The same source with some arguments changed; a new rate, pps or interval takes the old one's place."""
         return type(self)(**_replaced(self, changes))
 
     def _draws(self) -> bool:
-        return self.phase == "random" or isinstance(self.size, Sizes)
+        return self.phase == "random" or self.jitter > 0 or isinstance(self.size, Sizes)
 
     def _lower(self) -> Spec:
         phase: tuple[str, Value]
         phase = ("random", 1) if isinstance(self.phase, str) else ("phase", units.picoseconds(self.phase))
         interval = units.ratio(self.interval * units.PICO)
-        return self.kind, (("interval", interval), phase, *_size_settings(self.size))
+        jitter = ("jitter", units.picoseconds(self.jitter))
+        return self.kind, (("interval", interval), phase, jitter, *_size_settings(self.size))
 
 
 @description

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CBR: the k-th packet leaves at start + phase + floor(k interval), whatever k is. */
+/* CBR: the k-th packet leaves at start + phase + floor(k interval) + its jitter, whatever k is. */
 #include "check.h"
 
 static qs_source source(const qs_spec *spec, qs_time start, const qs_rng *rng)
@@ -95,11 +95,56 @@ LAW(cbr_draws_a_size_for_every_packet_after_its_phase)
     qs_source_fini(&s);
 }
 
+LAW(cbr_draws_a_jitter_for_every_packet_before_its_size)
+{
+    static const uint64_t raws[] = {UINT64_C(1) << 63, 0, 0, UINT64_MAX, UINT64_MAX, UINT64_C(1) << 62, 0};
+    static const int64_t sizes[] = {40, 1500}, cumulative[] = {1, 2};
+    const uint64_t *script = raws;
+    const qs_rng rng = {.state = &script, .next_uint64 = told_next};
+    qs_source s = source(SPEC("cbr", RATIO("interval", 201, 2), NUMBER("random", 1), NUMBER("jitter", 100),
+                              ARRAY("sizes", sizes, 2), ARRAY("weights", cumulative, 2)),
+                         0, &rng);
+    CHECK(script == raws + 1); /* the phase, 50 */
+    static const qs_departure expected[] = {{50 + 0, 40}, {50 + 100 + 99, 1500}, {50 + 201 + 25, 40}};
+    for (size_t k = 0; k < COUNT(expected); k++) {
+        const qs_departure d = qs_source_next(&s);
+        EQUAL(d.at, expected[k].at);
+        EQUAL(d.size, expected[k].size);
+    }
+    qs_source_fini(&s);
+}
+
+LAW(cbr_packets_never_overtake_each_other_whatever_the_jitter)
+{
+    static const uint64_t raws[] = {UINT64_MAX, 0, UINT64_MAX, 0, UINT64_MAX, 0};
+    for (uint64_t per = 1; per < 5; per++) {
+        const uint64_t *script = raws;
+        const qs_rng rng = {.state = &script, .next_uint64 = told_next};
+        qs_source s =
+            source(SPEC("cbr", RATIO("interval", 10, per), NUMBER("jitter", 10 / per), NUMBER("size", 1)), 0, &rng);
+        qs_time before = -1;
+        for (size_t k = 0; k < COUNT(raws); k++) {
+            const qs_time at = qs_source_next(&s).at;
+            CHECK(at > before);
+            before = at;
+        }
+        CHECK(script == raws + COUNT(raws));
+        qs_source_fini(&s);
+    }
+}
+
 LAW(cbr_ends_with_the_clock)
 {
     qs_source s = source(SPEC("cbr", NUMBER("interval", 10), NUMBER("size", 1)), QS_NEVER - 15, NULL);
     EQUAL(qs_source_next(&s).at, QS_NEVER - 15);
     EQUAL(qs_source_next(&s).at, QS_NEVER - 5);
+    EQUAL(qs_source_next(&s).at, QS_NEVER);
+    EQUAL(qs_source_next(&s).at, QS_NEVER);
+    qs_source_fini(&s);
+
+    const uint64_t late = UINT64_MAX, *script = &late;
+    const qs_rng rng = {.state = &script, .next_uint64 = told_next};
+    s = source(SPEC("cbr", NUMBER("interval", 10), NUMBER("jitter", 10), NUMBER("size", 1)), QS_NEVER - 5, &rng);
     EQUAL(qs_source_next(&s).at, QS_NEVER);
     EQUAL(qs_source_next(&s).at, QS_NEVER);
     qs_source_fini(&s);
@@ -134,6 +179,26 @@ LAW(cbr_knows_how_many_packets_it_will_send)
     check_expectation(SPEC("cbr", RATIO("interval", 3000, 7), NUMBER("size", 1)), QS_NEVER - 10000, QS_NEVER - 1);
 }
 
+/* The last packet may be late for it. */
+LAW(cbr_with_jitter_expects_at_most_one_packet_more_than_it_sends)
+{
+    for (qs_time until = 1; until < 60; until++) {
+        uint64_t raws[16];
+        for (size_t i = 0; i < COUNT(raws); i++)
+            raws[i] = (i + (uint64_t)until) % 3 ? UINT64_MAX : 0;
+        const uint64_t *script = raws;
+        const qs_rng rng = {.state = &script, .next_uint64 = told_next};
+        qs_source s = source(SPEC("cbr", NUMBER("interval", 5), NUMBER("jitter", 5), NUMBER("size", 1)), 0, &rng);
+        const qs_expectation expectation = s.ops->expect(s.state, until);
+        uint64_t count = 0;
+        while (qs_source_next(&s).at < until)
+            count++;
+        CHECK(!expectation.exact);
+        CHECK(expectation.packets == count || expectation.packets == count + 1);
+        qs_source_fini(&s);
+    }
+}
+
 LAW(cbr_refuses_what_it_cannot_do)
 {
     qs_source s;
@@ -147,4 +212,10 @@ LAW(cbr_refuses_what_it_cannot_do)
     STATUS(qs_source_init(&s, SPEC("cbr", NUMBER("interval", 1), NUMBER("size", 1), NUMBER("random", 1)), &setup),
            QS_EINVAL);
     CONTAINS(why.text, "random");
+    STATUS(qs_source_init(&s, SPEC("cbr", NUMBER("interval", 9), NUMBER("size", 1), NUMBER("jitter", 3)), &setup),
+           QS_EINVAL);
+    CONTAINS(why.text, "jitter needs a random stream");
+    STATUS(qs_source_init(&s, SPEC("cbr", RATIO("interval", 19, 2), NUMBER("size", 1), NUMBER("jitter", 10)), &setup),
+           QS_EINVAL);
+    CONTAINS(why.text, "jitter is 10 ps, must be at most the interval, 9 ps");
 }

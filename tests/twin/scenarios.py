@@ -130,8 +130,15 @@ class _Draw:
             case 2:
                 return qs.Poisson(pps=self.packet_rate(n), size=self.size())
             case 3:
-                return qs.CBR(pps=self.packet_rate(n), size=self.size(), phase=self.phase())
-        return qs.CBR(interval=self.interval(n), size=self.size(), phase=self.phase())
+                return self.with_jitter(qs.CBR(pps=self.packet_rate(n), size=self.size(), phase=self.phase()))
+        return self.with_jitter(qs.CBR(interval=self.interval(n), size=self.size(), phase=self.phase()))
+
+    def with_jitter(self, source: qs.CBR) -> qs.CBR:
+        """Mostly without; else up to the whole interval, of a few picoseconds or as long as a transmission."""
+        most = Fraction(int(source.interval * SECOND), SECOND)
+        jitters = (most, most / 2, Fraction(self.r.randint(1, 9), SECOND), self.service)
+        jitter = Fraction(int(min(most, self.one_of(jitters)) * SECOND), SECOND)
+        return source.replace(jitter=jitter) if self.seldom(4) else source
 
     def trace(self, n: int) -> qs.Trace:
         own = [self.instant(self.duration) for _ in range(self.r.randint(1, n))]

@@ -33,8 +33,10 @@ def _cbr(source: Any, start: int, raw: Raw) -> Iterator[tuple[int, int]]:
         start += ((raw() >> 11) * math.floor(interval)) >> 53
     else:
         start += picoseconds(source.phase)
+    jitter = picoseconds(source.jitter)
     for k in count():
-        yield start + math.floor(k * interval), _size(source.size, raw)
+        late = ((raw() >> 11) * jitter) >> 53 if jitter else 0
+        yield start + math.floor(k * interval) + late, _size(source.size, raw)
 
 
 def _poisson(source: Any, start: int, raw: Raw) -> Iterator[tuple[int, int]]:
