@@ -35,7 +35,16 @@ if TYPE_CHECKING:
     from qossim import experiments, plots, theory, units
     from qossim.result import Result, load
     from qossim.run import run
-    from qossim.statistics import Statistics, StreamedStatistics
+    from qossim.statistics import (
+        Interval,
+        Statistics,
+        StreamedStatistics,
+        batch_means,
+        confidence,
+        mser5,
+        quantile_confidence,
+        student_t_quantile,
+    )
 
 __version__ = "0.1.0"
 
@@ -75,6 +84,12 @@ __all__ = [  # noqa: RUF022
     "load",
     "Statistics",
     "StreamedStatistics",
+    "Interval",
+    "confidence",
+    "quantile_confidence",
+    "mser5",
+    "batch_means",
+    "student_t_quantile",
     # modules
     "experiments",
     "plots",
@@ -88,6 +103,12 @@ _LATER = {
     "load": "result",
     "Statistics": "statistics",
     "StreamedStatistics": "statistics",
+    "Interval": "statistics",
+    "confidence": "statistics",
+    "quantile_confidence": "statistics",
+    "mser5": "statistics",
+    "batch_means": "statistics",
+    "student_t_quantile": "statistics",
 }
 """Names that are imported when first used, and the modules they stand in."""
 _MODULES = frozenset({"experiments", "plots", "theory", "units"})

@@ -3,6 +3,9 @@
 
 Quantiles are nearest-rank, as RFC 7679 counts percentiles: the q-quantile of n values is the smallest value v of them
 with ``#(x <= v) >= q * n``. It is always one of the values and never lies between two.
+
+How sure one can be of a mean or a quantile is told by `confidence`, `quantile_confidence` and `batch_means`; where the
+warm-up of a run ends, by `mser5`.
 """
 
 from __future__ import annotations
@@ -15,6 +18,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
+from qossim._confidence import (
+    BatchInterval,
+    Interval,
+    QuantileInterval,
+    batch_means,
+    confidence,
+    mser5,
+    quantile_confidence,
+    target_reached,
+)
+from qossim._student import student_t_quantile
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
@@ -23,7 +38,20 @@ if TYPE_CHECKING:
 
     from qossim._core import Buckets
 
-__all__ = ["Statistics", "StreamedStatistics", "interarrival_jitter"]
+__all__ = [
+    "BatchInterval",
+    "Interval",
+    "QuantileInterval",
+    "Statistics",
+    "StreamedStatistics",
+    "batch_means",
+    "confidence",
+    "interarrival_jitter",
+    "mser5",
+    "quantile_confidence",
+    "student_t_quantile",
+    "target_reached",
+]
 
 _NAN = math.nan
 

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: MIT
+"""Intervals and warm-up against tables, closed forms and definitions; `theory/test_coverage.py` tries the claims."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import subprocess
+import sys
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import qossim as qs
+from qossim.statistics import (
+    Interval,
+    batch_means,
+    confidence,
+    mser5,
+    quantile_confidence,
+    student_t_quantile,
+    target_reached,
+)
+
+# -- Student's t -------------------------------------------------------------------------------------------------------
+
+# Worked out with mpmath 1.4.1 to 40 digits, from its incomplete beta function; columns 0.9, 0.975, 0.995, 0.9995.
+STUDENT = {
+    3: ("1.63774435369621011", "3.18244630528370959", "5.84090930973335726", "12.9239786366874831"),
+    5: ("1.47588404882448108", "2.57058183563631551", "4.03214298355522808", "6.86882662588111025"),
+    9: ("1.38302873839663231", "2.26215716279820554", "3.24983554159212628", "4.78091258593113907"),
+    10: ("1.37218364111033563", "2.22813885198627475", "3.16927267261695123", "4.5868938587026359"),
+    24: ("1.31783593367314963", "2.06389856162802585", "2.79693950477445629", "3.74539861929005246"),
+    29: ("1.31143364730155107", "2.0452296421327043", "2.75638590367060549", "3.65940501946633286"),
+    99: ("1.29016144203448518", "1.9842169515864175", "2.62640545728082751", "3.39152883336365056"),
+    1000: ("1.28239872146092444", "1.96233908082640848", "2.58075469806595108", "3.30028264842391291"),
+}
+
+
+@pytest.mark.parametrize("df", STUDENT)
+def test_quantiles_of_student_are_those_of_the_table(df: int) -> None:
+    for p, expected in zip((0.9, 0.975, 0.995, 0.9995), STUDENT[df], strict=True):
+        assert student_t_quantile(p, df) == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("df", "printed"),
+    [(1, 12.706), (2, 4.303), (4, 2.776), (6, 2.447), (8, 2.306), (15, 2.131), (20, 2.086), (30, 2.042), (60, 2.000)],
+)
+def test_quantiles_of_student_are_the_printed_ones(df: int, printed: float) -> None:
+    """NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2, column 0.975."""
+    assert round(student_t_quantile(0.975, df), 3) == printed
+
+
+@pytest.mark.parametrize("beyond", [0.49999, 0.4, 0.26, 0.25, 0.24, 0.1, 0.025, 0.0005, 1e-6, 1e-12, 1e-50, 1e-300])
+def test_quantiles_of_student_are_the_closed_forms(beyond: float) -> None:
+    """Of 1, 2 and 4 degrees of freedom: W. T. Shaw, *Journal of Computational Finance* 9(4), 2006."""
+    p = beyond
+    alpha = 4 * p * (1 - p)
+    four = 2 * math.sqrt(math.cos(math.acos(math.sqrt(alpha)) / 3) / math.sqrt(alpha) - 1)
+    assert -student_t_quantile(p, 1) == pytest.approx(1 / math.tan(math.pi * p), rel=1e-11)
+    assert -student_t_quantile(p, 2) == pytest.approx((1 - 2 * p) / math.sqrt(alpha / 2), rel=1e-11)
+    if beyond < 0.4:  # nearer the middle the closed form itself loses its digits
+        assert -student_t_quantile(p, 4) == pytest.approx(four, rel=1e-11)
+
+
+@pytest.mark.parametrize("p", [0.5000001, 0.6, 0.75, 0.9, 0.975, 0.9999, 1 - 1e-12])
+def test_quantiles_of_student_fall_towards_the_normal_ones(p: float) -> None:
+    found = [student_t_quantile(p, df) for df in (1, 1.5, 2, 7.3, 30, 99.999, 100, 1e3, 99_999, 100_000, 1e8, math.inf)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx(NormalDist().inv_cdf(p), rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.5000001, 0.7, 0.975, 0.9999, 1 - 1e-15])
+@pytest.mark.parametrize("seam", [100.0, 1e5])
+def test_quantiles_of_student_have_no_step_where_the_method_changes(p: float, seam: float) -> None:
+    below, at = student_t_quantile(p, seam * (1 - 1e-13)), student_t_quantile(p, seam)
+    assert below == pytest.approx(at, rel=1e-11)
+
+
+def test_quantiles_of_student_are_odd_about_the_median() -> None:
+    for p in (0.001, 0.25, 0.3):
+        assert student_t_quantile(p, 7) == pytest.approx(-student_t_quantile(1 - p, 7), rel=1e-14)
+    assert student_t_quantile(0.5, 7) == 0
+
+
+@pytest.mark.parametrize(
+    ("p", "df", "name"), [(0, 3, "p"), (1, 3, "p"), (math.nan, 3, "p"), (0.9, 0.99, "df"), (0.9, math.nan, "df")]
+)
+def test_quantiles_of_student_refuse_what_is_none(p: float, df: float, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got "):
+        student_t_quantile(p, df)
+
+
+# -- over replications -------------------------------------------------------------------------------------------------
+
+# Cushny and Peebles, extra hours of sleep with the second soporific, as "Student" analysed them in 1908: n = 10,
+# mean 2.33, standard deviation (divisor n - 1) 2.00225.
+SLEEP = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+
+def test_interval_of_students_own_data() -> None:
+    interval = confidence(SLEEP)
+    assert interval.mean == pytest.approx(2.33, rel=1e-14)
+    assert interval.half_width == pytest.approx(2.26215716279820554 * 2.002249 / math.sqrt(10), rel=1e-6)
+    assert (interval.level, interval.count) == (0.95, 10)
+    assert interval.low == interval.mean - interval.half_width
+    assert interval.high == interval.mean + interval.half_width
+    mean, half_width, level, count = interval
+    assert Interval(mean, half_width, level, count) == interval
+    assert confidence(SLEEP, level=0.99).half_width > 1.4 * interval.half_width
+
+
+def test_interval_leaves_out_what_is_not_there() -> None:
+    assert confidence([math.nan, *SLEEP, math.nan]) == pytest.approx(confidence(SLEEP), rel=1e-14)
+    one, none = confidence([3.0, math.nan]), confidence([])
+    assert (one.mean, one.count) == (3.0, 1)
+    assert math.isnan(one.half_width)
+    assert none.count == 0
+    assert math.isnan(none.mean)
+    assert math.isnan(none.half_width)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 4.664e-3, 0, 123456789])
+def test_equal_values_have_a_mean_without_doubt(value: float) -> None:
+    assert confidence([value] * 7)[:2] == (value, 0.0)
+    assert batch_means([value] * 60)[:2] == (value, 0.0)
+
+
+def test_a_large_mean_does_not_drown_the_spread() -> None:
+    assert confidence(np.array(SLEEP) + 1e9).half_width == pytest.approx(confidence(SLEEP).half_width, rel=1e-6)
+
+
+def table() -> xr.DataArray:
+    values = np.random.default_rng(1).normal(5, 1, (2, 9, 3))
+    values[0, :, 1] = np.nan
+    values[1, 1:, 2] = np.nan
+    values[1, 4, 0] = np.nan
+    return xr.DataArray(
+        values,
+        dims=("ring", "replication", "flow"),
+        coords={"ring": [1, 5], "flow": ["EF", "BE", "AF"], "seed": ("replication", np.arange(9)), "load": 0.7},
+        attrs={"units": "s"},
+        name="delay_mean",
+    )
+
+
+def test_interval_of_a_table_is_that_of_each_of_its_cells() -> None:
+    values = table()
+    before = values.copy(deep=True)
+    found = confidence(values, level=0.9)
+    assert set(found) == {"mean", "half_width", "count"}
+    assert found["mean"].dims == found["half_width"].dims == found["count"].dims == ("ring", "flow")
+    for ring in (1, 5):
+        for flow in ("EF", "BE", "AF"):
+            cell, wanted = (
+                found.sel(ring=ring, flow=flow),
+                confidence(values.sel(ring=ring, flow=flow).values, level=0.9),
+            )
+            assert int(cell["count"]) == wanted.count
+            for name in ("mean", "half_width"):
+                assert float(cell[name]) == pytest.approx(getattr(wanted, name), rel=1e-14, nan_ok=True)
+    assert found["count"].values.tolist() == [[9, 0, 9], [8, 9, 1]]
+    assert before.identical(values)
+
+
+def test_interval_of_a_table_keeps_coordinates_and_unit() -> None:
+    found = confidence(table())
+    assert set(found.coords) == {"ring", "flow", "load"}
+    assert found["mean"].attrs == found["half_width"].attrs == {"units": "s"}
+    assert "units" not in found["count"].attrs
+    assert found.attrs == {"level": 0.95, "over": "replication"}
+    assert found["mean"].sel(flow="EF").to_dataframe().shape[0] == 2
+
+
+def test_any_dimension_may_be_the_replications() -> None:
+    values = table().transpose("flow", "ring", "replication")
+    assert confidence(values).identical(confidence(table()).transpose("flow", "ring"))
+    over = confidence(table(), over="flow")
+    assert over["mean"].dims == ("ring", "replication")
+    assert confidence(table().isel(replication=[]))["count"].values.tolist() == [[0, 0, 0], [0, 0, 0]]
+    line = confidence(table().sel(ring=1, flow="EF"))
+    assert line["mean"].ndim == 0
+    assert confidence(table().rename(replication="run").astype(np.float32), over="run")["mean"].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, math.inf], "values must be finite or NaN, got an infinity"),
+        (["a"], "values must be integers or floats, got <U1"),
+        ([True, False], "values must be integers or floats, got bool"),
+        ([[1.0]], "values must have one dimension, got an array of shape (1, 1)"),
+        (3.0, "values must have one dimension, got an array of shape ()"),
+    ],
+)
+def test_what_is_no_sample_is_refused(values: Any, message: str) -> None:
+    for function in (confidence, mser5, batch_means, lambda values: quantile_confidence(values, 0.5)):
+        with pytest.raises(ValueError, match=r"^values must ") as refused:
+            function(values)
+        assert str(refused.value) == message
+
+
+def test_a_table_is_refused_with_the_way_out() -> None:
+    with pytest.raises(TypeError, match="got a Dataset: choose one of its variables"):
+        confidence(table().to_dataset())  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=r"over must be one of the dimensions \('ring', 'replication', 'flow'\), got"):
+        confidence(table(), over="seed")
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.1, math.nan])
+def test_a_level_is_between_0_and_1(level: float) -> None:
+    for function in (
+        lambda: confidence(SLEEP, level=level),
+        lambda: confidence(table(), level=level),
+        lambda: quantile_confidence(SLEEP, 0.5, level),
+        lambda: batch_means(SLEEP * 4, level),
+        lambda: target_reached(SLEEP, 1.0, level=level),
+    ):
+        with pytest.raises(ValueError, match=r"^level must be above 0 and below 1, got"):
+            function()
+
+
+# -- stopping ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_target_is_reached_when_the_interval_is_no_wider() -> None:
+    reached = confidence(SLEEP).half_width
+    assert target_reached(SLEEP, reached)
+    assert not target_reached(SLEEP, reached * (1 - 1e-12))
+    assert target_reached(SLEEP, reached * 0.9, level=0.9)
+    assert not target_reached(SLEEP, 100.0, least=11)
+    assert not target_reached(SLEEP[:9], 100.0)
+    assert target_reached([math.nan, *SLEEP], reached)
+
+
+def test_a_relative_target_holds_for_the_true_mean() -> None:
+    """Half-width h about m covers true means from m - h on, the least of which makes h the largest share."""
+    mean, half_width, *_ = confidence(np.array(SLEEP) + 10)
+    share = half_width / (mean - half_width)
+    assert target_reached(np.array(SLEEP) + 10, share * (1 + 1e-12), relative=True)
+    assert not target_reached(np.array(SLEEP) + 10, share * (1 - 1e-12), relative=True)
+    assert target_reached(-np.array(SLEEP) - 10, share * (1 + 1e-12), relative=True)
+
+
+def test_a_target_is_reached_in_every_column_that_is_there() -> None:
+    sleep = np.array(SLEEP)
+    columns = np.stack([sleep, sleep / 10, np.full(10, np.nan)], axis=1)
+    reached = confidence(SLEEP).half_width
+    assert target_reached(columns, reached)
+    assert not target_reached(columns, reached / 2)
+    assert target_reached(columns[:, 1:], reached / 2)
+    assert not target_reached(columns[:, 2:], 1.0)
+    assert not target_reached([], 1.0)
+    columns[0, 1] = np.nan
+    assert not target_reached(columns, reached), "nine values are too few"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"half_width": 0.0}, "half_width must be above 0, got 0.0"),
+        ({"half_width": math.nan}, "half_width must be above 0, got nan"),
+        ({"half_width": 1.0, "relative": True}, "half_width must be above 0 and below 1, got 1.0"),
+        ({"half_width": 1.0, "least": 1}, "least must be a whole number of at least 2, got 1"),
+        ({"half_width": 1.0, "values": 3.0}, "values must have one row for each replication, got 3.0"),
+    ],
+)
+def test_a_target_out_of_bounds_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match="must") as refused:
+        target_reached(**({"values": SLEEP} | arguments))
+    assert str(refused.value) == message
+
+
+# -- quantiles ---------------------------------------------------------------------------------------------------------
+
+
+def between(n: int, q: Fraction, low: int, high: int) -> Fraction:
+    """P(low <= B < high) of a binomial B, exact."""
+    return sum((math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(low, high)), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high", "level"), [(6, 1, 6, 0.969), (10, 2, 9, 0.979), (20, 6, 15, 0.959), (100, 40, 61, 0.965)]
+)
+def test_ranks_about_the_median_are_those_worked_out_by_hand(n: int, low: int, high: int, level: float) -> None:
+    """Of 6 values all lie on one side with ``2 / 2**6``; of 10, all but one at most with ``2 * 11 / 2**10``."""
+    found = quantile_confidence(np.random.default_rng(n).permutation(np.arange(1, n + 1)), 0.5)
+    assert (found.low, found.high, round(found.level, 3)) == (low, high, level)
+
+
+@pytest.mark.parametrize("q", ["0.001", "0.1", "0.5", "0.9", "0.99"])
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 200, 459])
+def test_ranks_are_the_closest_that_keep_to_each_side(n: int, q: str) -> None:
+    exact = Fraction(q)
+    for level in (0.5, 0.9, 0.95, 0.99):
+        low, high, reached = quantile_confidence(np.arange(1, n + 1), float(q), level)
+        low, high = int(low), int(high)
+        assert reached == pytest.approx(float(between(n, exact, low, high)), abs=1e-12)
+        left, right = between(n, exact, 0, low), between(n, exact, high, n + 1)
+        side = Fraction(1 - level) / 2
+        if left <= side and right <= side:
+            assert reached >= level - 1e-12
+        if low > 1 and high < n:  # one rank further in, a side would miss too often
+            assert between(n, exact, 0, low + 1) > side or right > side
+            assert between(n, exact, high - 1, n + 1) > side or left > side
+        if reached < level - 1e-12:
+            assert low == 1 or high == n, "only the outermost value can be too near"
+        rank = math.ceil(n * exact)
+        assert low <= max(rank, 1) <= high
+
+
+def test_what_one_side_cannot_keep_to_is_taken_from_the_other() -> None:
+    """Of 300 values the largest lies below the 0.99-quantile in 4.9 % of cases: more than 2.5 %, less than 5 %."""
+    low, high, reached = quantile_confidence(np.arange(1, 301), 0.99)
+    assert high == 300
+    assert 0.95 <= reached < 0.952
+    assert quantile_confidence(-np.arange(1, 301), 0.01).low == -300
+    assert low < 292
+
+
+def test_too_few_values_say_how_little_they_say() -> None:
+    assert quantile_confidence([5.0], 0.5) == (5.0, 5.0, 0.0)
+    low, high, reached = quantile_confidence(range(10), 0.99)
+    assert high == 9
+    assert reached == pytest.approx(1 - 0.99**10 - float(between(10, Fraction("0.99"), 0, int(low) + 1)), abs=1e-12)
+    none = quantile_confidence([math.nan], 0.5)
+    assert none.level == 0
+    assert math.isnan(none.low)
+    assert math.isnan(none.high)
+
+
+def test_a_quantile_of_very_many_values_has_a_binomial_interval() -> None:
+    low, high, reached = quantile_confidence(np.arange(1_000_000), 0.999)
+    half_width = NormalDist().inv_cdf(0.975) * math.sqrt(1_000_000 * 0.999 * 0.001)
+    assert low == pytest.approx(999_000 - half_width, abs=2)
+    assert high == pytest.approx(999_000 + half_width, abs=2)
+    assert 0.95 <= reached < 0.952
+
+
+@pytest.mark.parametrize("q", [0, 1, -1, 50, math.nan])
+def test_a_quantile_is_between_0_and_1(q: float) -> None:
+    with pytest.raises(ValueError, match=r"^q must be above 0 and below 1, got"):
+        quantile_confidence(SLEEP, q)
+
+
+# -- warm-up -----------------------------------------------------------------------------------------------------------
+
+
+def mser5_by_hand(values: np.ndarray) -> tuple[int, list[Fraction]]:
+    """The definition, word by word and exact."""
+    means = [sum(map(Fraction, values[i : i + 5].tolist())) / 5 for i in range(0, len(values) - 4, 5)]
+    found = []
+    for cut in range(len(means) // 2 + 1):
+        rest = means[cut:]
+        mean = sum(rest) / len(rest)
+        found.append(sum((y - mean) ** 2 for y in rest) / len(rest) ** 2)
+    return 5 * found.index(min(found)), found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mser5_is_its_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 400))
+    values = rng.normal(0, 1, n) + rng.uniform(0, 20) * np.exp(-np.arange(n) / rng.uniform(1, 100))
+    cut, found = mser5_by_hand(values)
+    assert found[mser5(values) // 5] <= found[cut // 5] * (1 + Fraction(1, 10**9))
+    assert mser5(values) == cut
+
+
+def test_mser5_leaves_out_a_beginning_that_differs() -> None:
+    assert mser5([50.0] * 30 + [0.1, 0.2, 0.3, 0.4, 0.5] * 40) == 30
+    assert mser5([50.0] * 32 + [0.1] * 168) == 35
+    rng = np.random.default_rng(1)
+    settled = rng.normal(10, 1, 10_000)
+    assert 1000 <= mser5(settled + 40 * (np.arange(10_000) < 1000)) <= 1200
+
+
+def test_mser5_of_what_has_no_beginning_leaves_out_nothing() -> None:
+    for value in (0.1, 7, 1e9 / 3):
+        assert mser5([value] * 1003) == 0
+    assert mser5([0, 1, 2, 3, 4] * 100) == 0
+
+
+def test_mser5_leaves_out_at_most_half() -> None:
+    assert mser5(np.arange(1000.0)) == 500
+    assert mser5(np.arange(57.0)) == 25
+    for n in range(12):
+        assert mser5(np.arange(float(n))) == (5 if n >= 10 else 0)
+
+
+def test_mser5_does_not_suffer_from_a_large_mean() -> None:
+    values = np.random.default_rng(2).integers(0, 1000, 2000)
+    values[:200] += 3000
+    assert mser5(values + 10**12) == mser5(values) == mser5_by_hand(values)[0]
+
+
+# -- one run -----------------------------------------------------------------------------------------------------------
+
+
+def test_batch_means_is_the_interval_over_the_batches() -> None:
+    values = np.random.default_rng(3).exponential(1, 1013)
+    for batches in (None, 10, 30, 2):
+        count = batches or 20
+        size = 1013 // count
+        means = [values[1013 - size * (count - i) :][:size].mean() for i in range(count)]
+        interval, wanted = batch_means(values, 0.9, batches), confidence(means, level=0.9)
+        assert interval[:2] == pytest.approx(wanted[:2], rel=1e-12)
+        assert interval[2:] == (0.9, count)
+        assert interval.size == size
+        deviations = np.array(means) - np.mean(means)
+        lagged = (deviations[1:] * deviations[:-1]).sum() / (deviations**2).sum()
+        assert interval.correlation == pytest.approx(lagged, abs=1e-12)
+
+
+def test_correlation_tells_batches_that_are_too_short() -> None:
+    """Of an autoregressive series with a memory of 100 values."""
+    noise = np.random.default_rng(4).normal(size=200_000)
+    values, now = np.empty_like(noise), 0.0
+    for i, each in enumerate(noise.tolist()):
+        now = 0.99 * now + each
+        values[i] = now
+    assert batch_means(values[:1000]).correlation > 0.3
+    assert abs(batch_means(values).correlation) < 0.3
+
+
+def test_independent_batches_seldom_pass_the_correlation_stated() -> None:
+    values = np.random.default_rng(5).normal(size=(4000, 40))
+    passed = np.mean([batch_means(line).correlation > 0.3 for line in values])
+    assert 0.03 < passed < 0.06
+
+
+def test_an_interval_of_batches_travels() -> None:
+    interval = batch_means(np.arange(100.0) % 7)
+    for twin in (copy.copy(interval), copy.deepcopy(interval), pickle.loads(pickle.dumps(interval))):
+        assert twin == interval
+        assert (twin.size, twin.correlation) == (interval.size, interval.correlation)
+    assert isinstance(interval, Interval)
+    assert repr(interval).startswith("BatchInterval(mean=")
+    assert "size=5, correlation=" in repr(interval)
+
+
+@pytest.mark.parametrize("batches", [1, 0, 2.5, True, "20"])
+def test_batches_are_two_or_more(batches: Any) -> None:
+    with pytest.raises(ValueError, match=r"^batches must be a whole number of at least 2, got"):
+        batch_means(SLEEP * 10, batches=batches)
+
+
+def test_a_run_too_short_for_its_batches_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^values must be at least 40, two for each of 20 batches, got 39$"):
+        batch_means(np.arange(39.0))
+    for function in (mser5, batch_means):
+        with pytest.raises(ValueError, match=r"^values must be finite, got NaN$"):
+            function([1.0] * 50 + [math.nan])
+
+
+# -- the package -------------------------------------------------------------------------------------------------------
+
+
+def test_statistics_need_neither_scipy_nor_xarray() -> None:
+    code = (
+        "import sys; import qossim as qs; assert 'qossim.statistics' not in sys.modules;"
+        "qs.confidence([1.0, 2.0]), qs.quantile_confidence([1.0, 2.0], 0.5), qs.mser5([1.0] * 20),"
+        "qs.batch_means([1.0] * 40), qs.student_t_quantile(0.9, 3);"
+        "print(sorted({'scipy', 'xarray', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert qs.Interval is Interval
