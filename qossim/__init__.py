@@ -10,8 +10,8 @@ Describe a scenario, run it, ask the result:
 >>> float(result["voice"].delay.max())
 0.0001904
 
-The names below follow a packet: source, meter, queue, scheduler, port, net; then running, and what comes of it. The
-descriptions are imported at once, all else when it is first used.
+The names below follow a packet: source, meter, queue, scheduler, port, net; then running, and what comes of it. Each is
+imported when it is first used, so that the package costs nothing where it only stands by, as under pytest.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 from qossim.errors import ScenarioError
 
-# isort: off
-from qossim.scenario.source import CBR, Flow, Poisson, Sizes, Trace
-from qossim.scenario.meter import TokenBucket
-from qossim.scenario.queue import DropTail
-from qossim.scenario.sched import DRR, FIFO, PQ, SCFQ, WFQ
-from qossim.scenario.port import AAL5, HDLC, PPP, Ethernet, FrameRelay, Overhead, Port, TrafficClass, TxRing
-from qossim.scenario.net import Scenario
-# isort: on
-
 if TYPE_CHECKING:
+    # isort: off
+    from qossim.scenario.source import CBR, Flow, Poisson, Sizes, Trace
+    from qossim.scenario.meter import TokenBucket
+    from qossim.scenario.queue import DropTail
+    from qossim.scenario.sched import DRR, FIFO, PQ, SCFQ, WFQ
+    from qossim.scenario.port import AAL5, HDLC, PPP, Ethernet, FrameRelay, Overhead, Port, TrafficClass, TxRing
+    from qossim.scenario.net import Scenario
+
+    # isort: on
     from qossim import experiments, plots, theory, units
     from qossim.result import Result, load
     from qossim.run import run
@@ -98,6 +98,13 @@ __all__ = [  # noqa: RUF022
 ]
 
 _LATER = {
+    **dict.fromkeys(("CBR", "Poisson", "Trace", "Sizes", "Flow"), "scenario.source"),
+    "TokenBucket": "scenario.meter",
+    "DropTail": "scenario.queue",
+    **dict.fromkeys(("FIFO", "PQ", "WFQ", "SCFQ", "DRR"), "scenario.sched"),
+    **dict.fromkeys(("AAL5", "Ethernet", "PPP", "HDLC", "FrameRelay", "Overhead"), "scenario.port"),
+    **dict.fromkeys(("TxRing", "TrafficClass", "Port"), "scenario.port"),
+    "Scenario": "scenario.net",
     "run": "run",
     "Result": "result",
     "load": "result",
@@ -111,7 +118,7 @@ _LATER = {
     "student_t_quantile": "statistics",
 }
 """Names that are imported when first used, and the modules they stand in."""
-_MODULES = frozenset({"experiments", "plots", "theory", "units"})
+_MODULES = frozenset({"experiments", "plots", "scenario", "theory", "units"})
 
 
 def __getattr__(name: str) -> Any:

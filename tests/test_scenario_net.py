@@ -335,9 +335,17 @@ def test_descriptions_spell_out_the_core_s_parameters_and_defaults(station, desc
 # -- the package -------------------------------------------------------------------------------------------------------
 
 
-def test_importing_the_package_imports_numpy_alone():
+def test_importing_the_package_imports_nothing_but_itself():
     code = (
-        "import sys, numpy; before = set(sys.modules); import qossim\n"
+        "import sys; import qossim; print('numpy' in sys.modules, [n for n in sys.modules if n.startswith('qossim.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False ['qossim.errors']"
+
+
+def test_describing_imports_numpy_alone():
+    code = (
+        "import sys, numpy; before = set(sys.modules); import qossim; qossim.Scenario\n"
         "heavy = {'pandas', 'matplotlib', 'tqdm', 'xarray', 'scipy', 'pyarrow', 'numpy.random', 'inspect'} - before\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -146,7 +146,7 @@ def _work(runs: Mapping[_Worker, int]) -> None:
 
 
 def importing(packets: int, rounds: int) -> Iterator[Row]:
-    """What ``import qossim`` takes beyond NumPy, in processor time, with nothing imported before by the site."""
+    """Processor time that the package and its descriptions take beyond NumPy, nothing imported before by the site."""
     with tempfile.TemporaryDirectory(prefix="qossim-bench-") as cache:
         fresh = partial(ask, "importing", options=["-S"], PYTHONPYCACHEPREFIX=cache, PYTHONDONTWRITEBYTECODE="")
         fresh()  # compiles the modules
