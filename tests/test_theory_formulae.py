@@ -263,6 +263,35 @@ def test_priority_behind_a_ring():
 
 
 @pytest.mark.parametrize(
+    ("codec", "delay", "loss", "rating", "mos"),
+    [
+        ("G.711", 0.050, 0, 92, 4.38486),
+        ("G.711", 0.150, 0.01, 85.9602, 4.22792),
+        ("G.711 without concealment", 0.150, 0.01, 71.6755, 3.67456),
+        ("G.729A", 0.100, 0.01, 75.6, 3.84743),
+        ("G.729A", 0.200, 0.03, 63.4485, 3.27668),
+        (theory.Codec(15, 16.1), 0.250, 0.02, 55.3632, 2.85750),
+    ],
+)
+def test_the_e_model(codec, delay, loss, rating, mos):
+    assert theory.e_model_rating(delay, loss, codec=codec) == pytest.approx(rating, abs=6e-5)
+    assert theory.e_model_mos(theory.e_model_rating(delay, loss, codec=codec)) == pytest.approx(mos, abs=6e-6)
+
+
+def test_the_e_model_only_ever_gets_worse_with_delay_loss_and_runs_of_losses():
+    ratings = [theory.e_model_rating(d, loss) for loss in (0, 0.01, 0.5) for d in (0, 0.1, 0.1773, 0.2, 1)]
+    assert all(a > b for row in (ratings[0:5], ratings[5:10], ratings[10:]) for a, b in pairwise(row))
+    assert all(a > b for a, b in zip(ratings, ratings[5:], strict=False))
+    assert theory.e_model_rating(0.1, 0.05, burst_ratio=2) < theory.e_model_rating(0.1, 0.05)
+
+
+def test_the_mean_opinion_score_lies_between_1_and_4_and_a_half_and_never_falls():
+    scores = [theory.e_model_mos(r / 10) for r in range(-200, 1300)]
+    assert min(scores) == 1 and max(scores) == 4.5
+    assert all(a <= b for a, b in pairwise(scores))
+
+
+@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: theory.mm1_wait(10, 10), ("load", "below 1", "got 1")),
@@ -281,6 +310,10 @@ def test_priority_behind_a_ring():
         (lambda: theory.ring_packets(5, 100, admit="perhaps"), ("admit", "strict", "perhaps")),
         (lambda: theory.dual_bucket_delay_bound(1, 9, 2, 5, 4, 0), ("rate", "at most", "5")),
         (lambda: theory.drr_latency([1, 2], 4, 1), ("quantum", "3", "4")),
+        (lambda: theory.e_model_rating(-0.1), ("delay", "at least 0", "-0.1")),
+        (lambda: theory.e_model_rating(0.1, 1.5), ("loss", "from 0 to 1", "1.5")),
+        (lambda: theory.e_model_rating(0.1, codec="G.712"), ("codec", "G.711", "G.712")),
+        (lambda: theory.e_model_mos(math.nan), ("rating", "finite", "nan")),
         (lambda: theory.priority_wait_bound(1, 2, 0, 0, 1), ("burst", "at least", "1")),
     ],
 )
@@ -292,4 +325,4 @@ def test_what_makes_no_sense_is_refused_by_name_value_and_bound(call, words):
 
 def test_the_module_says_all_it_offers():
     public = {name for name, value in vars(theory).items() if getattr(value, "__module__", "") == theory.__name__}
-    assert {name for name in public if not name.startswith("_")} == set(theory.__all__)
+    assert {name for name in public if not name.startswith("_")} == set(theory.__all__) - {"CODECS"}
