@@ -32,6 +32,8 @@ class FlowCounts(TypedDict):
     dropped_policer: int
     sent_bytes: int
     received_bytes: int
+    loss_periods: int
+    longest_loss: int
 
 @type_check_only
 class ClassCounts(TypedDict):
@@ -44,6 +46,7 @@ class ClassCounts(TypedDict):
     inside: int
     largest_queue: int
     largest_queue_bytes: int
+    queue_area: int
 
 @type_check_only
 class PortCounts(TypedDict):
@@ -51,6 +54,8 @@ class PortCounts(TypedDict):
     sent: int
     sent_bytes: int
     wire_bits: int
+    largest_ring: int
+    ring_area: int
     classes: list[ClassCounts]
 
 @type_check_only

@@ -14,7 +14,7 @@ import os
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -56,6 +56,28 @@ _FORMAT_VERSION = 1
 
 
 # -- by flow -----------------------------------------------------------------------------------------------------------
+
+
+class LossPeriods(NamedTuple):
+    """How the losses of a flow come together: loss periods are longest runs of consecutive packets that were lost.
+
+    Attributes
+    ----------
+    number : int
+        Periods.
+    longest : int
+        Packets in the longest of them; 0 without losses.
+    mean_length : float
+        Packets in one of them on average; NaN without losses.
+
+    References
+    ----------
+    R. Koodli, R. Ravikanth, "One-way Loss Pattern Sample Metrics", RFC 3357, 2002, section 6.
+    """
+
+    number: int
+    longest: int
+    mean_length: float
 
 
 class FlowResult:
@@ -109,6 +131,12 @@ class FlowResult:
     def loss_ratio(self) -> float:
         """Share of the packets sent that were lost (RFC 7680); NaN if none was sent."""
         return self.lost / self.sent if self.sent else math.nan
+
+    @property
+    def loss_periods(self) -> LossPeriods:
+        """Loss periods: runs of packets that were lost one after the other (RFC 3357)."""
+        count = self._counts["loss_periods"]
+        return LossPeriods(count, self._counts["longest_loss"], self.lost / count if count else math.nan)
 
     @property
     def sent_bytes(self) -> int:
@@ -339,6 +367,8 @@ class ClassResult:
         Packets dropped, by reason: ``{"queue": ..., "policer": ...}``.
     largest_queue, largest_queue_bytes : int
         The most that waited in the class queue at the end of an instant, from ``warmup`` on.
+    mean_queue : float
+        Packets in the class queue, averaged over the time from ``warmup`` to ``duration``; of any age, as the largest.
     """
 
     name: str
@@ -350,6 +380,7 @@ class ClassResult:
     inside: int
     largest_queue: int
     largest_queue_bytes: int
+    mean_queue: float
 
     @property
     def dropped(self) -> int:
@@ -397,11 +428,26 @@ class PortResult:
         return self._counts["wire_bits"]
 
     @property
+    def mean_ring(self) -> float:
+        """Particles of the transmit ring in use, averaged over [warmup, duration]; NaN without a ring."""
+        ring = self._run.scenario.ports[self._number].tx_ring
+        if ring is None or ring.limit is None:
+            return math.nan
+        return self._counts["ring_area"] / (self._run.duration - self._run.warmup)
+
+    @property
+    def largest_ring(self) -> int:
+        """The most particles in use at the end of an instant, from ``warmup`` on; 0 without a ring."""
+        return self._counts["largest_ring"]
+
+    @property
     def classes(self) -> dict[str, ClassResult]:
         """The counters of each class, in order of declaration; a port without classes has one called "all"."""
         declared = self._run.scenario.ports[self._number].classes
         names = [each.name for each in declared] if declared else ["all"]
-        return {name: _class_result(name, counts) for name, counts in zip(names, self._counts["classes"], strict=True)}
+        span = self._run.duration - self._run.warmup
+        pairs = zip(names, self._counts["classes"], strict=True)
+        return {name: _class_result(name, counts, span) for name, counts in pairs}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._run, self._number)
@@ -411,15 +457,17 @@ class PortResult:
         return f'<PortResult "{self.name}": {100 * self.utilisation:.1f} % busy; {shares}>'
 
     def _repr_html_(self) -> str:
-        header = ["class", "offered", "sent", "dropped by queue", "dropped by policer", "inside", "largest queue"]
-        rows = [
-            [each.name, *map(str, (each.offered, each.sent, *each.drops.values(), each.inside, each.largest_queue))]
-            for each in self.classes.values()
-        ]
-        return html_table(header, rows, f"{self.name}: {100 * self.utilisation:.1f} % busy")
+        header = ["class", "offered", "sent", "dropped by queue", "dropped by policer", "inside"]
+        header += ["largest queue", "mean queue"]
+        rows = []
+        for each in self.classes.values():
+            counts = (each.offered, each.sent, *each.drops.values(), each.inside, each.largest_queue)
+            rows.append([each.name, *map(str, counts), f"{each.mean_queue:.2f}"])
+        ring = "" if math.isnan(self.mean_ring) else f", {self.mean_ring:.2f} particles in the ring on average"
+        return html_table(header, rows, f"{self.name}: {100 * self.utilisation:.1f} % busy{ring}")
 
 
-def _class_result(name: str, counts: ClassCounts) -> ClassResult:
+def _class_result(name: str, counts: ClassCounts, span: int) -> ClassResult:
     return ClassResult(
         name=name,
         offered=counts["offered"],
@@ -430,6 +478,7 @@ def _class_result(name: str, counts: ClassCounts) -> ClassResult:
         inside=counts["inside"],
         largest_queue=counts["largest_queue"],
         largest_queue_bytes=counts["largest_queue_bytes"],
+        mean_queue=counts["queue_area"] / span,
     )
 
 
@@ -598,19 +647,24 @@ class Result:
         -------
         DataFrame
             Indexed by (port, class): ``offered``, ``offered_bytes``, ``sent``, ``sent_bytes``, ``dropped_queue``,
-            ``dropped_policer``, ``inside``, ``largest_queue``, ``largest_queue_bytes``; packets, or bytes of IP
-            datagrams. See `ClassResult`.
+            ``dropped_policer``, ``inside``, ``largest_queue``, ``largest_queue_bytes``, ``mean_queue``; packets, or
+            bytes of IP datagrams. See `ClassResult`.
         """
         import pandas as pd
 
         from qossim._table import Table
 
-        names, rows = [], []
+        names: list[tuple[str, str]] = []
+        rows: list[dict[str, Any]] = []
         for number, port in enumerate(self.ports.values()):
             names += [(port.name, each) for each in port.classes]
-            rows += self._run.port_counts(number)["classes"]
+            means = [each.mean_queue for each in port.classes.values()]
+            rows += [
+                {**counts, "mean_queue": mean}
+                for counts, mean in zip(self._run.port_counts(number)["classes"], means, strict=True)
+            ]
         index = pd.MultiIndex.from_tuples(names, names=["port", "class"])
-        return Table([dict(row) for row in rows], index=index, columns=list(_COUNTERS))
+        return Table(rows, index=index, columns=list(_COUNTERS))
 
     def to_dataframe(self, *, hops: bool = True) -> pd.DataFrame:
         """One row for each packet, in order of (flow, seq).
@@ -781,7 +835,7 @@ _SUMMARY = (
 )
 _COUNTERS = (
     *("offered", "offered_bytes", "sent", "sent_bytes", "dropped_queue", "dropped_policer", "inside"),
-    *("largest_queue", "largest_queue_bytes"),
+    *("largest_queue", "largest_queue_bytes", "mean_queue"),
 )
 _HEADER = ["flow", "sent", "received", "lost", "min", "mean", "p99", "max", "|ipdv|"]
 _LEGEND = "delay and largest |ipdv| in ms"

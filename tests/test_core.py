@@ -472,6 +472,8 @@ def test_counts_are_plain_dicts_of_ints() -> None:
         "dropped_policer": 0,
         "sent_bytes": 62500,
         "received_bytes": 62500,
+        "loss_periods": 0,
+        "longest_loss": 0,
     }
     (only,) = port["classes"]
     assert {**port, "classes": 1} == {
@@ -480,6 +482,8 @@ def test_counts_are_plain_dicts_of_ints() -> None:
         "sent": 500,
         "sent_bytes": 62500,
         "wire_bits": 500000,
+        "ring_area": 0,
+        "largest_ring": 0,
     }
     assert only == {
         "offered": 500,
@@ -491,6 +495,7 @@ def test_counts_are_plain_dicts_of_ints() -> None:
         "inside": 0,
         "largest_queue": 0,
         "largest_queue_bytes": 0,
+        "queue_area": 0,
     }
     assert made.now == SECOND - SECOND // 1000 + 10**8
 

@@ -22,6 +22,7 @@ import pytest
 from numpy.random import SeedSequence
 
 import qossim as qs
+from qossim.experiments import ef_wfq_vs_pq
 from qossim.result import FATES, Fate, FlowResult
 from qossim.statistics import Statistics, StreamedStatistics
 
@@ -305,8 +306,53 @@ def test_a_ports_counters_are_those_of_its_packets(result: qs.Result, name: str)
         assert each.drops["queue"] == (died & (packets["fate"] == Fate.DROPPED_QUEUE)).sum()
         assert each.drops["policer"] == (died & (packets["fate"] == Fate.DROPPED_POLICER)).sum()
         assert each.largest_queue_bytes >= each.largest_queue
+        assert 0 <= each.mean_queue <= each.largest_queue
         assert each.loss_ratio == each.dropped / each.offered if each.offered else math.isnan(each.loss_ratio)
     assert port.classes["AF"].largest_queue <= 10
+
+
+def of_the_time(result: qs.Result, begin: Any, end: Any) -> Any:
+    """Picoseconds of [warmup, duration] between two columns, packet by packet."""
+    warmup, duration = (round(seconds * PICO) for seconds in (result.warmup, result.duration))
+    return np.clip(end, warmup, duration) - np.clip(begin, warmup, duration)
+
+
+@pytest.mark.parametrize("name", ["near", "far"])
+def test_the_mean_queue_is_the_time_that_packets_wait_in_it_over_the_time_there_is(
+    result: qs.Result, name: str
+) -> None:
+    hop, flow = result.hop(name), result.packets["flow"]
+    for number, each in enumerate(result.port(name).classes.values()):
+        waited = (flow == number) & (hop["queued"] >= 0)
+        time = of_the_time(result, hop["queued"][waited], hop["ring"][waited])
+        assert each.mean_queue == int(time.sum()) / (6 * PICO - round(WARMUP * PICO))
+    assert result.counters().loc[name, "mean_queue"].tolist() == [
+        each.mean_queue for each in result.port(name).classes.values()
+    ]
+
+
+def test_the_mean_ring_is_the_time_that_particles_are_held_over_the_time_there_is() -> None:
+    """A ring that gives particles back at the start of transmission, so that a packet's wait in it holds them."""
+    result = qs.run(ef_wfq_vs_pq(scheduler="pq"), duration=7, warmup=2, seed=1)
+    hop, packets = result.hop("near"), result.packets
+    time = of_the_time(result, hop["ring"], hop["start"]) * -(-packets["size"].astype(np.int64) // 512)
+    port = result.port("near")
+    assert port.mean_ring == int(time[hop["ring"] >= 0].sum()) / (5 * PICO)
+    assert 4 < port.mean_ring <= port.largest_ring == 6  # two packets of three particles, or one of two for a while
+    alone = qs.run(ef_wfq_vs_pq(tx_ring_limit=None), duration=7, warmup=2, seed=1).port("near")
+    assert math.isnan(alone.mean_ring) and alone.largest_ring == 0
+
+
+def test_losses_come_in_periods() -> None:
+    """Five packets at once into a queue of one: the third and those behind it are lost, in every burst but the last."""
+    times = np.repeat([0.0, 1.0, 2.0], [5, 4, 2])
+    link = qs.Port("link", rate="1 Mbit/s", classes=[qs.TrafficClass("all", queue=qs.DropTail(1))])
+    scenario = qs.Scenario(flows=[qs.Flow("f", qs.Trace(times, 100))], ports=[link])
+    flow = qs.run(scenario, duration=3, seed=1)["f"]
+    assert flow.loss_periods == (2, 3, 2.5)
+    assert (flow.loss_periods.number, flow.loss_periods.longest, flow.loss_periods.mean_length) == (2, 3, 2.5)
+    number, longest, mean = qs.run(scenario, duration=3, warmup=1.5, seed=1)["f"].loss_periods
+    assert (number, longest) == (0, 0) and math.isnan(mean)
 
 
 def test_a_port_without_classes_has_one_called_all() -> None:

@@ -19,6 +19,7 @@ import pytest
 
 import qossim as qs
 from tests.twin import DROPPED_QUEUE, FATES, Row, compare, scenarios, simulate
+from tests.twin.net import Counts
 
 SCENARIOS = int(os.environ.get("QOSSIM_TWIN_SCENARIOS", "2000"))
 AT_ONCE = 100
@@ -130,16 +131,16 @@ def class_features(each: qs.TrafficClass) -> set[str]:
 
 def test_a_difference_is_reported_with_seed_packet_and_small_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core that loses the first packet of 1000 bytes or more at its first port."""
-    faithful = compare.core
+    faithful = compare.core_and_counts
 
-    def faulty(scenario: qs.Scenario, duration: Fraction, seed: Any = None, drain: bool = True) -> list[Row]:
-        rows = faithful(scenario, duration, seed, drain)
+    def faulty(*arguments: Any) -> tuple[list[Row], Counts]:
+        rows, counts = faithful(*arguments)
         for i, row in enumerate(rows):
             if row.size >= 1000:
-                return [*rows[:i], row._replace(fate=DROPPED_QUEUE), *rows[i + 1 :]]
-        return rows
+                return [*rows[:i], row._replace(fate=DROPPED_QUEUE), *rows[i + 1 :]], counts
+        return rows, counts
 
-    monkeypatch.setattr(compare, "core", faulty)
+    monkeypatch.setattr(compare, "core_and_counts", faulty)
     outcome = next(outcome for seed in range(50) if (outcome := compare.compare(seed)).report)
     report = outcome.report
     assert f"seed {outcome.seed}: 1 of {outcome.packets} packets differ, first flow" in report
@@ -147,6 +148,19 @@ def test_a_difference_is_reported_with_seed_packet_and_small_scenario(monkeypatc
     small = report[report.index("smallest scenario that differs") :]
     assert "1 of 1 packets differ" in small and small.count("Flow(") == 1 and small.count("Port(") == 1
     assert re.search(r'Trace\(np.array\(\[\d+\], "m8\[ps\]"\), \[\d{4,}\]\)', small)
+
+
+@pytest.mark.parametrize("field", Counts._fields)
+def test_a_count_that_differs_is_reported(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    faithful = compare.core_and_counts
+
+    def faulty(*arguments: Any) -> tuple[list[Row], Counts]:
+        rows, counts = faithful(*arguments)
+        return rows, counts._replace(**{field: []})
+
+    monkeypatch.setattr(compare, "core_and_counts", faulty)
+    report = compare.compare(1).report
+    assert report.startswith("seed 1: the counts differ, with a warm-up of ") and f"{field}=[]" in report
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -27,6 +27,23 @@ static PyObject *dict_of(const counter *counts)
     return dict;
 }
 
+/* Any 128-bit integer, as high * 2^64 + low. */
+static PyObject *long_from(qs_i128 value)
+{
+    if (value >= INT64_MIN && value <= INT64_MAX)
+        return PyLong_FromLongLong((long long)value);
+    PyObject *high = PyLong_FromLongLong((long long)(value >> 64));
+    PyObject *low = PyLong_FromUnsignedLongLong((unsigned long long)value);
+    PyObject *width = PyLong_FromLong(64);
+    PyObject *shifted = high && low && width ? PyNumber_Lshift(high, width) : NULL;
+    PyObject *whole = shifted ? PyNumber_Or(shifted, low) : NULL;
+    Py_XDECREF(shifted);
+    Py_XDECREF(width);
+    Py_XDECREF(low);
+    Py_XDECREF(high);
+    return whole;
+}
+
 PyObject *qs__answers_flow(const qs_sim *sim, size_t flow)
 {
     const qs_flow_counts *c = qs_sim_flow_counts(sim, flow);
@@ -38,6 +55,8 @@ PyObject *qs__answers_flow(const qs_sim *sim, size_t flow)
         {"dropped_policer", c->fates[QS_DROPPED_POLICER]},
         {"sent_bytes", c->sent_bytes},
         {"received_bytes", c->received_bytes},
+        {"loss_periods", c->loss_periods},
+        {"longest_loss", c->longest_loss},
         {0},
     });
 }
@@ -45,7 +64,7 @@ PyObject *qs__answers_flow(const qs_sim *sim, size_t flow)
 static PyObject *class_counts(const qs_sim *sim, size_t port, size_t k)
 {
     const qs_class_counts *c = qs_sim_class_counts(sim, port, k);
-    return dict_of((const counter[]){
+    PyObject *dict = dict_of((const counter[]){
         {"offered", c->offered},
         {"offered_bytes", c->offered_bytes},
         {"sent", c->sent},
@@ -57,6 +76,9 @@ static PyObject *class_counts(const qs_sim *sim, size_t port, size_t k)
         {"largest_queue_bytes", c->largest_queue_bytes},
         {0},
     });
+    if (dict && !put(dict, "queue_area", long_from((qs_i128)c->queue_area)))
+        Py_CLEAR(dict);
+    return dict;
 }
 
 static PyObject *classes_of(const qs_sim *sim, size_t port, size_t count)
@@ -80,31 +102,16 @@ PyObject *qs__answers_port(const qs_sim *sim, size_t port)
         {"sent", c->sent},
         {"sent_bytes", c->sent_bytes},
         {"wire_bits", c->wire_bits},
+        {"largest_ring", c->largest_ring},
         {0},
     });
-    if (dict && !put(dict, "classes", classes_of(sim, port, c->class_count)))
+    if (dict && !(put(dict, "ring_area", long_from((qs_i128)c->ring_area)) &&
+                  put(dict, "classes", classes_of(sim, port, c->class_count))))
         Py_CLEAR(dict);
     return dict;
 }
 
 /* ---- Statistics -------------------------------------------------------------------------------------------- */
-
-/* Any 128-bit integer, as high * 2^64 + low. */
-static PyObject *long_from(qs_i128 value)
-{
-    if (value >= INT64_MIN && value <= INT64_MAX)
-        return PyLong_FromLongLong((long long)value);
-    PyObject *high = PyLong_FromLongLong((long long)(value >> 64));
-    PyObject *low = PyLong_FromUnsignedLongLong((unsigned long long)value);
-    PyObject *width = PyLong_FromLong(64);
-    PyObject *shifted = high && low && width ? PyNumber_Lshift(high, width) : NULL;
-    PyObject *whole = shifted ? PyNumber_Or(shifted, low) : NULL;
-    Py_XDECREF(shifted);
-    Py_XDECREF(width);
-    Py_XDECREF(low);
-    Py_XDECREF(high);
-    return whole;
-}
 
 static PyObject *moments(const qs_stats *stats)
 {

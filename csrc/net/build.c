@@ -50,6 +50,7 @@ void qs_sim_destroy(qs_sim *sim)
     free(sim->ports);
     free(sim->order);
     free(sim->scribes);
+    free(sim->leaving);
     qs_recorder_destroy(sim->recorder);
     qs__pool_fini(&sim->pool);
     free(sim);
@@ -455,7 +456,11 @@ static void first_departures(qs_sim *sim)
 
 qs_status qs__sim_build(qs_sim *sim)
 {
-    qs__pool_init(&sim->pool, longest_route(sim));
+    sim->longest = longest_route(sim);
+    sim->leaving = calloc(sim->longest, sizeof *sim->leaving);
+    if (!sim->leaving)
+        return out_of_memory(sim);
+    qs__pool_init(&sim->pool, sim->longest);
     qs_status status = classify(sim);
     if (!status)
         status = connect_lines(sim);

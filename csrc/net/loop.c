@@ -67,14 +67,39 @@ static void ask_listeners(qs_sim *sim, qs_time now)
     }
 }
 
+/*
+ * The packets of a flow never overtake each other, so that those between two that were received one after the other
+ * were lost: a loss period (RFC 3357) is a gap in the sequence numbers of what is received, whichever ports dropped
+ * what is missing, and in whatever order. The first packet that counts may be missing too.
+ */
+static QS_NOINLINE void lose_up_to(qs_flow *flow, uint64_t seq)
+{
+    const uint64_t from = flow->awaited ? flow->awaited : flow->seq - flow->counts.sent;
+    if (seq == from)
+        return;
+    flow->counts.loss_periods++;
+    if (seq - from > flow->counts.longest_loss)
+        flow->counts.longest_loss = seq - from;
+}
+
+/* A packet that counts, `seq`, is not lost. */
+QS_INLINE void keep(qs_flow *flow, uint64_t seq)
+{
+    if (QS_UNLIKELY(seq != flow->awaited))
+        lose_up_to(flow, seq);
+    flow->awaited = seq + 1;
+}
+
 /* `p` is received or dropped: counted, told, given back. */
 QS_INLINE void retire(qs_sim *sim, qs_port *port, qs_trace_kind kind, qs_packet *p, qs_time now, const bool full)
 {
     qs_flow *flow = &sim->flows[p->flow];
     if (p->sent >= sim->config.warmup) {
         flow->counts.fates[p->fate]++;
-        if (p->fate == QS_RECEIVED)
+        if (p->fate == QS_RECEIVED) {
             flow->counts.received_bytes += p->size;
+            keep(flow, p->seq);
+        }
     }
     qs__port_trace(port, kind, now, p);
     if (full && flow->listens)
@@ -131,7 +156,7 @@ static void reception_is_due(qs_sim *sim, qs_port *port, qs_time now)
 QS_INLINE void end_what_ends(qs_sim *sim, qs_port *port, qs_time now, const bool full)
 {
     while (full && port->back == now) {
-        qs__port_return_particle(port);
+        qs__port_return_particle(port, now);
         port->touched = true;
     }
     if (port->end == now)
@@ -233,8 +258,7 @@ QS_INLINE void limit_class(qs_sim *sim, qs_port *port, size_t c, qs_time now, co
     qs_class *k = &port->classes[c];
     while (QS_UNLIKELY(qs_queue_over(&k->queue)))
         retire(sim, port, QS_TRACE_DROPPED, qs__port_drop_newest(port, c), now, full);
-    if (QS_LIKELY(now >= port->warmup))
-        qs__class_note_largest(k);
+    qs__class_note_largest(k);
 }
 
 static void limit_other_classes(qs_sim *sim, qs_port *port, qs_time now)
@@ -389,29 +413,51 @@ bool qs__sim_loop(qs_sim *sim, qs_time until, uint64_t budget)
 
 /* ---- What is left -------------------------------------------------------------------------------------------- */
 
-static void leave_inside(qs_sim *sim, qs_packet *p, uint32_t port)
+static void leave_inside(qs_sim *sim, qs_packet *p)
 {
-    if (p->sent >= sim->config.warmup)
-        sim->flows[p->flow].counts.fates[QS_INSIDE]++;
+    qs_flow *flow = &sim->flows[p->flow];
+    if (p->sent >= sim->config.warmup) {
+        flow->counts.fates[QS_INSIDE]++;
+        keep(flow, p->seq);
+    }
     if (sim->recorder && !sim->status) {
-        const qs_status status = qs_recorder_write(sim->recorder, p, (int)port);
+        const qs_status status = qs_recorder_write(sim->recorder, p, (int)flow->route[p->hop]);
         if (status)
             qs__sim_fail(sim, status);
     }
     qs__pool_put(&sim->pool, p);
 }
 
-void qs__sim_leave(qs_sim *sim)
+static void leave_by_hop(qs_sim *sim, qs_packet *p)
+{
+    qs__line_push(&sim->leaving[p->hop], p);
+}
+
+/* Those that left a port are ahead of those that stand in it, and those of a flow who have come a hop farther are ahead
+ * of both: by hop they are in order of sequence number. */
+static void gather_by_hop(qs_sim *sim)
 {
     for (size_t i = 0; i < sim->port_count; i++) {
         qs_port *port = &sim->ports[i];
-        qs_packet *p;
-        while ((p = qs__port_take_leftover(port)))
-            leave_inside(sim, p, port->index);
         while (port->outbound.head)
-            leave_inside(sim, qs__line_pop(&port->outbound), port->index);
+            leave_by_hop(sim, qs__line_pop(&port->outbound));
         for (size_t line = 0; line < port->inbound_count; line++)
             while (port->inbound[line].head)
-                leave_inside(sim, qs__line_pop(&port->inbound[line]), port->inbound[line].from);
+                leave_by_hop(sim, qs__line_pop(&port->inbound[line]));
     }
+    for (size_t i = 0; i < sim->port_count; i++) {
+        qs_packet *p;
+        while ((p = qs__port_take_leftover(&sim->ports[i])))
+            leave_by_hop(sim, p);
+    }
+}
+
+void qs__sim_leave(qs_sim *sim)
+{
+    gather_by_hop(sim);
+    for (size_t hop = sim->longest; hop-- > 0;)
+        while (sim->leaving[hop].head)
+            leave_inside(sim, qs__line_pop(&sim->leaving[hop]));
+    for (size_t f = 0; f < sim->flow_count; f++)
+        lose_up_to(&sim->flows[f], sim->flows[f].seq);
 }

@@ -4,12 +4,28 @@
 
 /* ---- Run ----------------------------------------------------------------------------------------------------- */
 
-/* Warm-up is over, with the instant that ends it: the queues that stand now count. */
+/* Warm-up is over, with the instant that ends it: what stands now counts, unless the run does not come so far. */
 static void begin_measuring(qs_sim *sim)
 {
+    const qs_time warmup = sim->config.warmup;
     sim->measuring = true;
-    for (size_t i = 0; sim->config.warmup < sim->until && i < sim->port_count; i++)
-        qs__port_measure(&sim->ports[i]);
+    for (size_t i = 0; i < sim->port_count; i++) {
+        qs_port *port = &sim->ports[i];
+        if (warmup < sim->until)
+            qs__port_note_largest(port);
+        else
+            qs__port_forget_largest(port);
+        if (warmup < sim->config.duration)
+            qs__port_begin_measuring(port, warmup);
+    }
+}
+
+/* The instants before the end of sending are over. */
+static void end_measuring(qs_sim *sim)
+{
+    sim->measured = true;
+    for (size_t i = 0; sim->config.warmup < sim->config.duration && i < sim->port_count; i++)
+        qs__port_end_measuring(&sim->ports[i], sim->config.duration);
 }
 
 /* A port's counts are those of its classes. */
@@ -17,7 +33,7 @@ static void add_up_ports(qs_sim *sim)
 {
     for (size_t i = 0; i < sim->port_count; i++) {
         qs_port *port = &sim->ports[i];
-        port->counts = (qs_port_counts){.busy = port->busy, .class_count = port->class_count};
+        port->counts.class_count = port->class_count;
         for (size_t c = 0; c < port->class_count; c++) {
             port->counts.sent += port->classes[c].counts.sent;
             port->counts.sent_bytes += port->classes[c].counts.sent_bytes;
@@ -33,6 +49,11 @@ static void run_some(qs_sim *sim, uint64_t budget)
         if (qs__sim_loop(sim, warmup, budget))
             return;
         begin_measuring(sim);
+    }
+    if (!sim->measured) {
+        if (qs__sim_loop(sim, sim->config.duration, budget))
+            return;
+        end_measuring(sim);
     }
     if (qs__sim_loop(sim, sim->until, budget))
         return;

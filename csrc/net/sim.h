@@ -10,7 +10,8 @@
 typedef struct qs_flow {
     qs_departure pending; /* `at` is QS_NEVER once the source has no more to say */
     qs_time stop;         /* the earlier of the flow's and the run's */
-    uint64_t seq;
+    uint64_t seq;     /* of the next packet to be sent */
+    uint64_t awaited; /* of the packet behind the latest that counts and was received; 0: there was none */
     qs_source source;
     uint32_t *route;
     uint32_t *lines; /* by hop: among the inbound lines of the next port on the route */
@@ -43,6 +44,7 @@ struct qs_sim {
     bool by_instants; /* all ports go through time together: routes that go in circles, traces, sources that listen */
     bool told;        /* a source has heard of a packet in this instant */
     bool measuring;   /* warm-up is over */
+    bool measured;    /* and so is the duration */
     bool built;
     bool done;
     bool taken;
@@ -53,6 +55,8 @@ struct qs_sim {
     qs_recorder *recorder;
     qs_summary *summaries; /* by flow */
     qs_scribe *scribes; /* one per port, and one for reception */
+    qs_line *leaving;   /* by hop: what is still under way when the run is over */
+    size_t longest;     /* hops of the longest route */
     qs_sim_config config;
     qs_error why;
 };

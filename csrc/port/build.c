@@ -151,7 +151,6 @@ qs_status qs__port_init(qs_port *port, const qs_port_spec *spec, const qs_sim_co
         .propagation = spec->propagation,
         .outbound = {.propagation = spec->propagation},
         .warmup = config->warmup,
-        .duration = config->duration,
     };
     port->name = copy_name(spec->name);
     const qs_status status = port->name ? init_parts(port, spec, owner, why) : QS_ENOMEM;

@@ -11,6 +11,7 @@
 #ifndef QOSSIM_PORT_PORT_H
 #define QOSSIM_PORT_PORT_H
 
+#include "../engine/area.h"
 #include "../engine/events.h"
 
 #include <qossim/meter.h>
@@ -27,6 +28,7 @@ typedef struct qs_trace {
 
 typedef struct qs_class {
     qs_queue queue;
+    qs_area waited; /* of the packets that have been handed over, since the run began; in picoseconds */
     qs_meter policer;
     qs_class_counts counts;
     uint64_t wire_bits; /* of the packets in counts.sent */
@@ -69,7 +71,7 @@ typedef struct qs_port {
     bool more_touched;       /* others did so as well: */
     qs_backlog also_touched;
     qs_time propagation;
-    qs_time warmup, duration;
+    qs_time warmup;
     qs_trace *traces[QS_TRACE_KINDS];
 
     uint32_t *entering; /* flows that enter the net here, in order */
@@ -80,9 +82,12 @@ typedef struct qs_port {
     qs_packet **landed; /* arrivals of this instant from other ports, in order of flow */
     size_t landed_count;
 
-    qs_time busy;
+    /* Of the whole run; what is measured of it stands in the counts. */
+    qs_area held; /* picoseconds, by the particles that have come back */
+    qs_time busy; /* up to the end of what is on the wire */
+
     size_t class_count;
-    qs_port_counts counts; /* made up from the rest when the run is over */
+    qs_port_counts counts; /* in part made up from the rest when the run is over */
     char *name;
 } qs_port;
 
@@ -90,13 +95,21 @@ qs_status qs__port_init(qs_port *port, const qs_port_spec *spec, const qs_sim_co
                         qs_error *why) QS_NODISCARD;
 void qs__port_fini(qs_port *port);
 
-/* From warm-up on the largest queue is looked for: as it stands now. */
-void qs__port_measure(qs_port *port);
+/*
+ * What is measured over a time is summed up over the whole run, without a look at the clock, and read off at both ends
+ * of the time. To be called when every instant before `at`, and none after it, is over.
+ */
+void qs__port_begin_measuring(qs_port *port, qs_time at);
+void qs__port_end_measuring(qs_port *port, qs_time at);
 
-/* Counts what of a transmission falls between warm-up and the end of sending. */
-void qs__port_count_busy(qs_port *port, qs_time start, qs_time end);
+/* The largest queues and the largest ring are what stands now. */
+void qs__port_note_largest(qs_port *port);
 
-/* A packet that is still in the queues, the ring or on the wire, or NULL; for when the run is over. */
+/* Nothing has been measured. */
+void qs__port_forget_largest(qs_port *port);
+
+/* The next packet that is still on the wire, in the ring or in the queues, in that order, or NULL; for when the run is
+ * over. */
 qs_packet *qs__port_take_leftover(qs_port *port);
 
 /* Attaches a callback behind those that are there. */
@@ -111,6 +124,18 @@ QS_INLINE void qs__port_trace(const qs_port *port, qs_trace_kind kind, qs_time n
 QS_INLINE bool qs__port_counts(const qs_port *port, const qs_packet *p)
 {
     return p->sent >= port->warmup;
+}
+
+/* How long `p`, in its class queue, has waited at `now`. */
+QS_INLINE uint64_t qs__port_waited(const qs_packet *p, qs_time now)
+{
+    return (uint64_t)(now - p->hops[p->hop].queued);
+}
+
+/* So many particles have been held by `p` until `now`. */
+QS_INLINE void qs__port_hold(qs_area *area, const qs_packet *p, uint32_t particles, qs_time now)
+{
+    qs__area_add_times(area, (uint64_t)(now - p->hops[p->hop].ring), particles);
 }
 
 QS_INLINE void qs__line_push(qs_line *line, qs_packet *p)
@@ -157,8 +182,11 @@ QS_INLINE qs_packet *qs__port_sent(qs_port *port, qs_time now, const bool full)
     port->end = QS_NEVER;
     if (full)
         port->back = QS_NEVER;
-    if (port->has_ring)
+    if (port->has_ring) {
+        if (port->ring.free != QS_FREE_START)
+            qs__port_hold(&port->held, p, p->particles - port->ring.returned, now);
         qs_ring_sent(&port->ring, p);
+    }
     if (qs__port_counts(port, p)) {
         qs_class *k = &port->classes[p->klass];
         k->counts.sent++;
@@ -177,8 +205,9 @@ QS_INLINE qs_time qs__port_next_return(const qs_port *port)
                                &port->framing);
 }
 
-QS_INLINE void qs__port_return_particle(qs_port *port)
+QS_INLINE void qs__port_return_particle(qs_port *port, qs_time now)
 {
+    qs__port_hold(&port->held, port->wire, 1, now);
     qs_ring_return(&port->ring);
     port->back = qs__port_next_return(port);
 }
@@ -246,10 +275,7 @@ QS_INLINE void qs__port_begin(qs_port *port, qs_packet *p, qs_time now, const bo
     hop->end = end;
     port->wire = p;
     port->end = end;
-    if (QS_LIKELY(now >= port->warmup && end <= port->duration))
-        port->busy += end - now;
-    else
-        qs__port_count_busy(port, now, end);
+    port->busy += end - now;
     if (full)
         qs__port_trace(port, QS_TRACE_START, now, p);
 }
@@ -257,9 +283,10 @@ QS_INLINE void qs__port_begin(qs_port *port, qs_packet *p, qs_time now, const bo
 /* The packet that the scheduler names, out of its queue. */
 QS_INLINE qs_packet *qs__port_take(qs_port *port, size_t c, qs_time now)
 {
-    qs_queue *q = &port->classes[c].queue;
-    qs_packet *p = qs_queue_pop(q);
-    qs_sched_dequeue(&port->sched, c, p, q->head);
+    qs_class *k = &port->classes[c];
+    qs_packet *p = qs_queue_pop(&k->queue);
+    qs_sched_dequeue(&port->sched, c, p, k->queue.head);
+    qs__area_add(&k->waited, qs__port_waited(p, now));
     p->hops[p->hop].ring = now;
     return p;
 }
@@ -287,11 +314,14 @@ QS_INLINE bool qs__port_feed_wire(qs_port *port, qs_time now, const bool full)
 {
     if (port->wire || !port->ring.head)
         return false;
-    qs__port_begin(port, qs_ring_pop(&port->ring), now, full);
+    qs_packet *p = qs_ring_pop(&port->ring);
+    if (port->ring.free == QS_FREE_START)
+        qs__port_hold(&port->held, p, p->particles, now);
+    qs__port_begin(port, p, now, full);
     if (full && port->ring.free == QS_FREE_PARTICLE) {
         port->back = qs__port_next_return(port);
         while (port->back <= now) /* a particle's share may be less than a picosecond */
-            qs__port_return_particle(port);
+            qs__port_return_particle(port, now);
     }
     return true;
 }
@@ -316,6 +346,8 @@ QS_INLINE void qs__port_move(qs_port *port, qs_time now, const bool full)
     do
         qs__port_fill_ring(port, now, full);
     while (qs__port_feed_wire(port, now, full));
+    if (port->ring.in_use > port->counts.largest_ring)
+        port->counts.largest_ring = port->ring.in_use;
 }
 
 /* ---- (4) A queue above its limit drops its newest --------------------------------------------------------------- */

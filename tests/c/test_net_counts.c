@@ -115,6 +115,66 @@ LAW(the_largest_queue_is_what_waits_when_an_instant_is_over_from_warm_up_on)
     }
 }
 
+/* The same packets: 4 wait for 2 s, 3 for 3 s, 2 for 4 s, 1 for 5 s. */
+LAW(the_area_under_the_queue_is_that_between_warm_up_and_duration)
+{
+    static const int64_t zeros[5], sizes[] = {1, 2, 3, 4, 5};
+    static const struct {
+        qs_time duration, warmup, area;
+    } rows[] = {{SECONDS(200), 0, SECONDS(30)},
+                {SECONDS(200), SECONDS(5), SECONDS(13)},
+                {SECONDS(7), SECONDS(1), SECONDS(17)},
+                {SECONDS(1), 0, SECONDS(4)},
+                {SECONDS(200), SECONDS(14), 0},
+                {SECONDS(14), SECONDS(14) - 1, 1},
+                {SECONDS(3), SECONDS(2), SECONDS(3)},
+                {SECONDS(3), SECONDS(3), 0},
+                {SECONDS(3), SECONDS(4), 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        scene s = build(rows[i].duration, rows[i].warmup, NULL);
+        scene_flow(&s, "f", 0, ARRIVALS(zeros, sizes));
+        scene_run(&s);
+        CHECK(qs_sim_class_counts(s.sim, 0, 0)->queue_area == (qs_u128)rows[i].area);
+        CHECK(qs_sim_port_counts(s.sim, 0)->ring_area == 0);
+        EQUAL(qs_sim_port_counts(s.sim, 0)->largest_ring, 0);
+        scene_end(&s);
+    }
+}
+
+/* 100 packets wait for the first, the largest, which lasts 3 million seconds: more picoseconds than 64 bits hold. */
+LAW(the_area_under_the_queue_has_more_than_64_bits)
+{
+    int64_t zeros[101] = {0}, sizes[101];
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        sizes[i] = i ? 1 : 65535;
+    scene s = scene_with((qs_sim_config){.duration = SECONDS(3000000), .cut = true, .record = QS_RECORD_NONE});
+    scene_port(&s, &(qs_port_spec){.name = "x", .rate = QS_OVER(8 * 65535, 3000000), .scheduler = BARE("fifo")});
+    scene_flow(&s, "f", 0, ARRIVALS(zeros, sizes));
+    scene_run(&s);
+    CHECK(qs_sim_class_counts(s.sim, 0, 0)->queue_area == (qs_u128)100 * SECONDS(3000000));
+    scene_end(&s);
+}
+
+/* Of what is sent at 0 .. 9: 0 and 1 come through, then only every third. */
+LAW(a_loss_period_is_a_longest_run_of_packets_lost_one_after_the_other)
+{
+    static const int64_t times[] = {0, 0, 0, 0, SECONDS(6), SECONDS(6), SECONDS(6), SECONDS(6), SECONDS(6)};
+    static const int64_t sizes[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const struct {
+        qs_time warmup;
+        uint64_t periods, longest;
+    } rows[] = {{0, 2, 3}, {1, 1, 3}, {SECONDS(6), 1, 3}, {SECONDS(7), 0, 0}};
+    const qs_class_spec klass = {.name = "k", .queue = SPEC("drop-tail", NUMBER("packets", 1))};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        scene s = build(SECONDS(10), rows[i].warmup, &klass);
+        scene_flow(&s, "f", 0, ARRIVALS(times, sizes));
+        scene_run(&s);
+        EQUAL(qs_sim_flow_counts(s.sim, 0)->loss_periods, rows[i].periods);
+        EQUAL(qs_sim_flow_counts(s.sim, 0)->longest_loss, rows[i].longest);
+        scene_end(&s);
+    }
+}
+
 LAW(the_largest_queue_does_not_count_what_is_dropped_at_the_end_of_its_instant)
 {
     static const int64_t zeros[9], sizes[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};

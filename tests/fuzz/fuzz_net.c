@@ -596,6 +596,15 @@ static void check_counts(const scenario *x, const scene *s, size_t index, const 
         EQUAL(got->dropped_queue, want.dropped_queue);
         EQUAL(got->dropped_policer, want.dropped_policer);
         EQUAL(got->inside, want.inside);
+        qs_u128 area = 0;
+        for (size_t i = 0; i < v->count; i++) {
+            const stay *p = &v->stays[i];
+            const qs_time from = p->queued > x->config.warmup ? p->queued : x->config.warmup;
+            const qs_time to = p->ring >= 0 && p->ring < x->config.duration ? p->ring : x->config.duration;
+            if (p->klass == c && p->queued >= 0 && to > from)
+                area += (uint64_t)(to - from);
+        }
+        CHECK(got->queue_area == area);
         uint64_t largest = 0, largest_bytes = 0;
         for (size_t i = 0; i <= v->count; i++) {
             const qs_time at = i < v->count ? v->stays[i].came : x->config.warmup;
@@ -735,8 +744,8 @@ static void check_summary(const scenario *x, const scene *whole)
             }
         }
         for (size_t hop = 0; hop < summary->hops; hop++) {
-            const qs_stages *stage = &summary->stages[hop];
-            stages += stage->queue + stage->ring + stage->serialisation + stage->propagation;
+            const qs_stages stage = qs_summary_stages(summary, hop);
+            stages += stage.queue + stage.ring + stage.serialisation + stage.propagation;
         }
         EQUAL(summary->delay.count, received);
         EQUAL(summary->ipdv.count, pairs);

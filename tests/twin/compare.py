@@ -13,19 +13,36 @@ import numpy as np
 import qossim as qs
 
 from . import scenarios
-from .net import simulate
+from .net import Counts, simulate, simulate_and_count
 from .packet import FATES, MISSING, Hop, Row
+from .tally import LossPeriods, Standing
 
 
 def core(scenario: qs.Scenario, duration: Fraction, seed: Any = None, drain: bool = True) -> list[Row]:
     """What the core makes of a scenario, in the twin's rows."""
-    exactly: Any = duration
-    result = qs.run(scenario, duration=exactly, seed=seed, drain=drain, progress=False)
+    return core_and_counts(scenario, duration, seed, drain)[0]
+
+
+def core_and_counts(
+    scenario: qs.Scenario,
+    duration: Fraction,
+    seed: Any = None,
+    drain: bool = True,
+    warmup: Fraction = Fraction(0),
+) -> tuple[list[Row], Counts]:
+    """The same, and what the core counts from ``warmup`` on, as the twin's counts."""
+    exactly: dict[str, Any] = {"duration": duration, "warmup": warmup}
+    result = qs.run(scenario, **exactly, seed=seed, drain=drain, progress=False)
     names = ("flow", "seq", "size", "fate", "where", "sent", "received")
     columns = [result.packets[name].tolist() for name in names]
     ports = [result.hop(port.name) for port in scenario.ports]
     hops = [[Hop(*times) for times in zip(*(hop[name].tolist() for name in Hop._fields), strict=True)] for hop in ports]
-    return [Row._make(row) for row in zip(*columns, zip(*hops, strict=True), strict=True)]
+    rows = [Row._make(row) for row in zip(*columns, zip(*hops, strict=True), strict=True)]
+    counted = [result._run.port_counts(number) for number in range(len(scenario.ports))]
+    queues = [[Standing(each["queue_area"], each["largest_queue"]) for each in port["classes"]] for port in counted]
+    rings = [Standing(port["ring_area"], port["largest_ring"]) for port in counted]
+    losses = [LossPeriods(*flow.loss_periods[:2]) for flow in result.flows.values()]
+    return rows, Counts(queues, rings, losses)
 
 
 @dataclasses.dataclass
@@ -44,14 +61,18 @@ class Outcome:
 def compare(seed: int, shrink: bool = True) -> Outcome:
     """Draw the scenario of a seed and run it through both."""
     scenario, duration, drain = scenarios.draw(seed)
-    twin = simulate(scenario, duration, seed, drain)
+    warmup = scenarios.draw_warmup(seed, scenario, duration)
+    twin, counts = simulate_and_count(scenario, duration, seed, drain, warmup)
     fates = tuple(sum(row.fate == fate for row in twin) for fate in range(len(FATES)))
     try:
-        mine = core(scenario, duration, seed, drain)
+        mine, my_counts = core_and_counts(scenario, duration, seed, drain, warmup)
     except Exception as error:
         return Outcome(seed, fates, f"seed {seed}: the core refuses: {error!r}\n{describe(scenario, duration, drain)}")
-    if twin == mine:
+    if twin == mine and counts == my_counts:
         return Outcome(seed, fates)
+    if twin == mine:
+        unlike = f"the counts differ, with a warm-up of {warmup} s:\n    twin {counts}\n    core {my_counts}"
+        return Outcome(seed, fates, f"seed {seed}: {unlike}\n{describe(scenario, duration, drain)}")
     report = [f"seed {seed}: {difference(scenario, twin, mine)}"]
     if shrink:
         scenario = Shrinking(duration, seed, drain).smallest(scenario, twin)

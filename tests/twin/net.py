@@ -5,13 +5,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import source
 from .packet import MISSING, RECEIVED, Packet, Row, picoseconds
 from .port import Port
+from .tally import LossPeriods, Standing, Tally, loss_periods
 
 LAST_INSTANT = 2**63 - 2
+
+
+class Counts(NamedTuple):
+    """By port and class, by port, and by flow."""
+
+    queues: list[list[Standing]]
+    rings: list[Standing]
+    losses: list[LossPeriods]
 
 
 def simulate(scenario: Any, duration: Fraction | float, seed: Any = None, drain: bool = True) -> list[Row]:
@@ -29,11 +38,25 @@ def simulate(scenario: Any, duration: Fraction | float, seed: Any = None, drain:
         Whether the run goes on until every packet has arrived or died. Otherwise what would happen at ``duration`` or
         later does not happen.
     """
+    return simulate_and_count(scenario, duration, seed, drain)[0]
+
+
+def simulate_and_count(
+    scenario: Any,
+    duration: Fraction | float,
+    seed: Any = None,
+    drain: bool = True,
+    warmup: Fraction | float = 0,
+) -> tuple[list[Row], Counts]:
+    """The same, and what is counted from ``warmup`` seconds on."""
     sending_ends = picoseconds(duration)
     ports = [Port(index, description) for index, description in enumerate(scenario.ports)]
     packets = [packet for index in range(len(scenario.flows)) for packet in born(scenario, index, sending_ends, seed)]
-    run(ports, packets, LAST_INSTANT if drain else sending_ends - 1)
-    return [packet.row(len(ports)) for packet in packets]
+    tally = Tally(ports, picoseconds(warmup), sending_ends)
+    run(ports, packets, LAST_INSTANT if drain else sending_ends - 1, tally)
+    rows = [packet.row(len(ports)) for packet in packets]
+    losses = loss_periods(rows, picoseconds(warmup), len(scenario.flows))
+    return rows, Counts(tally.queues, tally.rings, losses)
 
 
 def born(scenario: Any, index: int, sending_ends: int, seed: Any) -> list[Packet]:
@@ -61,7 +84,7 @@ def random_stream(seed: Any, name: str) -> source.Raw:
     return raw
 
 
-def run(ports: list[Port], packets: list[Packet], last: int) -> None:
+def run(ports: list[Port], packets: list[Packet], last: int, tally: Tally) -> None:
     """Go from instant to instant, the four phases at each, until nothing is left or the last instant has passed.
 
     Only ports at which something happens move packets: one whose front packet was dropped for want of room in the ring
@@ -73,9 +96,10 @@ def run(ports: list[Port], packets: list[Packet], last: int) -> None:
     while True:
         coming = [under_way[0][0]] if under_way else []
         coming += [time for port in ports if (time := port.next_instant()) is not None]
-        if not coming or min(coming) > last:
+        now = min(coming, default=last + 1)
+        tally.go_to(now if now <= last else None)
+        if now > last:
             return
-        now = min(coming)
         touched = {port for port in ports if port.next_instant() == now}
         for port in touched:
             if sent := port.finish(now):

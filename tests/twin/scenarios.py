@@ -31,6 +31,15 @@ def draw(seed: int) -> tuple[qs.Scenario, Fraction, bool]:
     return _Draw(random.Random(seed)).scenario()
 
 
+def draw_warmup(seed: int, scenario: qs.Scenario, duration: Fraction) -> Fraction:
+    """Often none; else any share of the duration, or the very instant at which a packet of a trace is sent."""
+    r = random.Random(f"warmup {seed}")
+    sent = [time for flow in scenario.flows if isinstance(flow.source, qs.Trace) for time in flow.source.times.tolist()]
+    at = [Fraction(time, SECOND) for time in sent if time < duration * SECOND]
+    share = Fraction(int(duration * SECOND) * r.randrange(1000) // 1000, SECOND)
+    return r.choice((Fraction(0), share, share, r.choice(at) if at else share))
+
+
 class _Draw:
     def __init__(self, r: random.Random) -> None:
         self.r = r

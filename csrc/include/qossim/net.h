@@ -75,9 +75,14 @@ typedef struct qs_flow_counts {
     uint64_t fates[QS_FATES];
     uint64_t sent_bytes;
     uint64_t received_bytes;
+    uint64_t loss_periods; /* longest possible runs of packets that were lost one after the other (RFC 3357) */
+    uint64_t longest_loss; /* packets in the longest of them */
 } qs_flow_counts;
 
 typedef struct qs_class_counts {
+    /* Under the length of the queue over [warmup, duration], in picoseconds times packets: divided by that time it is
+     * the mean queue. It counts what stands when an instant is over, of any age. */
+    qs_u128 queue_area;
     uint64_t offered;
     uint64_t offered_bytes;
     uint64_t sent; /* last bit on the wire */
@@ -90,7 +95,9 @@ typedef struct qs_class_counts {
 } qs_class_counts;
 
 typedef struct qs_port_counts {
-    qs_time busy; /* picoseconds of [warmup, duration) in which the wire was sending */
+    qs_u128 ring_area;     /* under the particles in use, as queue_area */
+    uint64_t largest_ring; /* particles in use when an instant was over, from warm-up on; 0 without a ring */
+    qs_time busy;          /* picoseconds of [warmup, duration) in which the wire was sending */
     uint64_t sent;
     uint64_t sent_bytes;
     uint64_t wire_bits; /* of those sent, with framing */
