@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         mser5,
         quantile_confidence,
         student_t_quantile,
+        warmup_of,
     )
 
 __version__ = "0.1.0"
@@ -88,6 +89,7 @@ __all__ = [  # noqa: RUF022
     "confidence",
     "quantile_confidence",
     "mser5",
+    "warmup_of",
     "batch_means",
     "student_t_quantile",
     # modules
@@ -114,6 +116,7 @@ _LATER = {
     "confidence": "statistics",
     "quantile_confidence": "statistics",
     "mser5": "statistics",
+    "warmup_of": "statistics",
     "batch_means": "statistics",
     "student_t_quantile": "statistics",
 }

@@ -5,7 +5,7 @@ Quantiles are nearest-rank, as RFC 7679 counts percentiles: the q-quantile of n 
 with ``#(x <= v) >= q * n``. It is always one of the values and never lies between two.
 
 How sure one can be of a mean or a quantile is told by `confidence`, `quantile_confidence` and `batch_means`; where the
-warm-up of a run ends, by `mser5`.
+warm-up of a run ends, by `mser5` and `warmup_of`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from qossim._confidence import (
     mser5,
     quantile_confidence,
     target_reached,
+    warmup_of,
 )
 from qossim._student import student_t_quantile
 
@@ -51,6 +52,7 @@ __all__ = [
     "quantile_confidence",
     "student_t_quantile",
     "target_reached",
+    "warmup_of",
 ]
 
 _NAN = math.nan

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import math
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 import xarray as xr
 
 import qossim as qs
+from qossim import _confidence, _student
 from qossim.statistics import (
     Interval,
     batch_means,
@@ -118,6 +120,7 @@ def test_interval_of_students_own_data() -> None:
 
 def test_interval_leaves_out_what_is_not_there() -> None:
     assert confidence([math.nan, *SLEEP, math.nan]) == pytest.approx(confidence(SLEEP), rel=1e-14)
+    assert confidence(np.ma.masked_greater([*SLEEP, 99.0], 90)) == confidence(SLEEP)
     one, none = confidence([3.0, math.nan]), confidence([])
     assert (one.mean, one.count) == (3.0, 1)
     assert math.isnan(one.half_width)
@@ -400,6 +403,50 @@ def test_mser5_does_not_suffer_from_a_large_mean() -> None:
     assert mser5(values + 10**12) == mser5(values) == mser5_by_hand(values)[0]
 
 
+def after_a_backlog(backlog: int) -> qs.Scenario:
+    """M/D/1 at load 1/2, a packet a millisecond, and so many packets that wait at the start.
+
+    A backlog falls by half a packet a millisecond, so that it is gone after twice as many milliseconds as packets.
+    """
+    flows = [qs.Flow("data", qs.Poisson(pps=500, size=1000)), qs.Flow("backlog", qs.Trace(np.zeros(backlog), 1000))]
+    return qs.Scenario(flows, [qs.Port("link", "8 Mbit/s")])
+
+
+def test_the_warm_up_of_a_queue_ends_when_its_backlog_is_gone() -> None:
+    """A thousand packets are gone after two seconds, give or take ``sqrt(1000 * 0.5 / 0.5**3)`` ms, 63 ms."""
+    runs = [qs.run(after_a_backlog(1000), duration=10, seed=seed) for seed in range(100)]
+    found = np.array([qs.warmup_of(run["data"]) for run in runs])
+    assert np.median(found) == pytest.approx(2.0, abs=0.1)
+    assert found.min() > 1.8
+    assert np.mean(found < 3) > 0.9
+    kept = [run["data"].delay[mser5(run["data"].delay) :].mean() for run in runs]
+    assert np.mean([run["data"].delay.mean() for run in runs]) > 0.1
+    assert np.mean(kept) == pytest.approx(1.5e-3, rel=0.02)
+
+
+def test_a_warm_up_can_be_given_to_the_next_run() -> None:
+    run = qs.run(after_a_backlog(300), duration=5, seed=1)
+    warmup = qs.warmup_of(run["data"])
+    again = qs.run(after_a_backlog(300), duration=5, seed=1, warmup=warmup)
+    assert again["data"].received == run["data"].received - mser5(run["data"].delay)
+    assert again["data"].delay.tolist() == run["data"].delay[mser5(run["data"].delay) :].tolist()
+
+
+def test_a_run_without_a_beginning_has_the_warm_up_it_was_given() -> None:
+    scenario = qs.Scenario([qs.Flow("data", qs.CBR(pps=500, size=1000))], [qs.Port("link", "8 Mbit/s")])
+    assert qs.warmup_of(qs.run(scenario, duration=1)["data"]) == 0
+    assert qs.warmup_of(qs.run(scenario, duration=1, warmup=0.123)["data"]) == 0.123
+
+
+def test_a_run_too_short_to_tell_has_no_warm_up() -> None:
+    growing = qs.Scenario([qs.Flow("data", qs.CBR(pps=1100, size=1000))], [qs.Port("link", "8 Mbit/s")])
+    assert math.isnan(qs.warmup_of(qs.run(growing, duration=10)["data"]))
+    few = qs.run(after_a_backlog(9), duration=1, seed=1)
+    assert math.isnan(qs.warmup_of(few["backlog"]))
+    with pytest.raises(qs.ScenarioError, match='record="packets"'):
+        qs.warmup_of(qs.run(growing, duration=1, record="summary")["data"])
+
+
 # -- one run -----------------------------------------------------------------------------------------------------------
 
 
@@ -472,3 +519,9 @@ def test_statistics_need_neither_scipy_nor_xarray() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert qs.Interval is Interval
+
+
+def test_the_examples_of_the_documentation_are_true() -> None:
+    for module in (_confidence, _student):
+        failed, tried = doctest.testmod(module)
+        assert (failed, tried > 0) == (0, True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import pickle
 import signal
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 
 import qossim as qs
 from qossim._core import Simulation
+from tests.bench.measure import environment
 
 TIMES, SIZES = np.sort(np.random.default_rng(1).integers(0, 10**6, 2000)) / 1e6, 100
 CLASSES = [
@@ -201,6 +204,40 @@ def test_a_summary_takes_the_same_memory_however_long_the_run() -> None:
     result = qs.run(SCENARIO, duration=1000.0, seed=1, record="summary")
     assert result["data"].sent > 10**6
     assert resident() - before < 8 * 2**20
+
+
+MANY = """
+import json
+import qossim as qs
+from tests.bench.child import memory
+
+flows = [qs.Flow("third", qs.CBR(interval="3 ms", size=1000)), qs.Flow("half", qs.CBR(interval="2 ms", size=1000))]
+scenario = qs.Scenario(flows, [qs.Port("link", "8 Mbit/s")])
+answers = []
+for duration in (120, 120_000):
+    result = qs.run(scenario, duration=duration, record="summary", progress=False)
+    stats = {name: flow.delay_stats for name, flow in result.flows.items()}
+    answers.append({"peak": memory()["VmHWM"], "queue": result.ports["link"].classes["all"].largest_queue})
+    answers[-1] |= {name: (each.count, each.min, each.mean, each.max) for name, each in stats.items()}
+print(json.dumps(answers))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+def test_a_hundred_million_packets_are_summed_exactly_in_the_memory_of_a_hundred_thousand() -> None:
+    """A packet lasts 1 ms; in each 6 ms come two of one flow, which never wait, and three of the other, of which one
+    waits 1 ms behind the first.
+    """
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", MANY], env=environment(), stdout=subprocess.PIPE, text=True, check=True
+    )
+    few, many = json.loads(done.stdout)
+    for answer, cycles in ((few, 20_000), (many, 20_000_000)):
+        assert answer["third"] == [2 * cycles, 1e-3, 1e-3, 1e-3]
+        assert answer["half"] == [3 * cycles, 1e-3, float(Fraction(4, 3000)), 2e-3]
+        assert answer["queue"] == 1
+    assert many["third"][0] + many["half"][0] == 10**8
+    assert many["peak"] - few["peak"] < 2**20
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that holds")
