@@ -222,8 +222,9 @@ def target_reached(
     Notes
     -----
     To be within a share g of the true mean, the half-width must be within ``g / (1 + g)`` of the measured one. An
-    interval that stops as soon as it is narrow enough covers a little less often than its level says; the fewer
-    values, the less. Ten or more keep that small.
+    interval that stops as soon as it is narrow enough covers a little less often than its level says: of normal values,
+    95 % intervals cover 93.5 times in 100 at worst with `least` 10, and 94.3 times with 20. Given a number of
+    replications beforehand they cover 95 times.
 
     References
     ----------
