@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     # isort: on
     from qossim import experiments, plots, theory, units
+    from qossim.explore import explore
     from qossim.result import Result, load
     from qossim.run import run
     from qossim.statistics import (
@@ -81,6 +82,7 @@ __all__ = [  # noqa: RUF022
     "ScenarioError",
     # running, and what comes of it
     "run",
+    "explore",
     "Result",
     "load",
     "Statistics",
@@ -108,6 +110,7 @@ _LATER = {
     **dict.fromkeys(("TxRing", "TrafficClass", "Port"), "scenario.port"),
     "Scenario": "scenario.net",
     "run": "run",
+    "explore": "explore",
     "Result": "result",
     "load": "result",
     "Statistics": "statistics",
