@@ -252,8 +252,8 @@ class CBR(Source):
         phase: tuple[str, Value]
         phase = ("random", 1) if isinstance(self.phase, str) else ("phase", units.picoseconds(self.phase))
         interval = units.ratio(self.interval * units.PICO)
-        jitter = ("jitter", units.picoseconds(self.jitter))
-        return self.kind, (("interval", interval), phase, jitter, *_size_settings(self.size))
+        jitter = (("jitter", units.picoseconds(self.jitter)),) if self.jitter else ()
+        return self.kind, (("interval", interval), phase, *jitter, *_size_settings(self.size))
 
 
 @description
