@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from qossim.scenario.net import Scenario
 
     # isort: on
-    from qossim import experiments, plots, theory, units
+    from qossim import experiments, plots, sla, theory, units
     from qossim.explore import explore
     from qossim.result import Result, load
     from qossim.run import run
+    from qossim.sla import SLA
     from qossim.statistics import (
         Interval,
         Statistics,
@@ -94,9 +95,12 @@ __all__ = [  # noqa: RUF022
     "warmup_of",
     "batch_means",
     "student_t_quantile",
+    # what was promised
+    "SLA",
     # modules
     "experiments",
     "plots",
+    "sla",
     "theory",
     "units",
 ]
@@ -122,9 +126,10 @@ _LATER = {
     "warmup_of": "statistics",
     "batch_means": "statistics",
     "student_t_quantile": "statistics",
+    "SLA": "sla",
 }
 """Names that are imported when first used, and the modules they stand in."""
-_MODULES = frozenset({"experiments", "plots", "scenario", "theory", "units"})
+_MODULES = frozenset({"experiments", "plots", "scenario", "sla", "theory", "units"})
 
 
 def __getattr__(name: str) -> Any:

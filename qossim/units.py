@@ -9,6 +9,7 @@ rates      ``bit/s`` or ``bps`` or ``b/s`` with k, M, G, T, Ki, Mi, Gi; ``B/s`` 
 times      ``ps``, ``ns``, ``us``, ``ms``, ``s``, ``min``, ``h``, ``d``
 sizes      ``B`` or ``byte`` with k, M, G (1000) and Ki, Mi, Gi (1024)
 packets    ``pps`` or ``packets/s`` with k, M, G
+shares     ``%``
 =========  =============================================================================================
 """
 
@@ -35,6 +36,7 @@ __all__ = [
     "picoseconds",
     "rate",
     "seconds",
+    "share",
     "size",
     "time",
 ]
@@ -76,6 +78,7 @@ _PACKETS = _prefixed({"pps": 1, "packets/s": 1, "packet/s": 1}, _PREFIXES | {"K"
     "1/s": Fraction(1),
 }
 _COUNTS = {"packet": Fraction(1), "packets": Fraction(1), "particle": Fraction(1), "particles": Fraction(1)}
+_SHARES = {"%": Fraction(1, 100)}
 _TIMES = {
     name: Fraction(*scale)
     for names, scale in {
@@ -172,7 +175,25 @@ def _parsed(text: str, field: str, bounds: str, table: dict[str, Fraction]) -> F
 
 def _listed(table: dict[str, Fraction]) -> str:
     common = ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "B/s", "kB/s", "MB/s"]
-    common += ["ps", "ns", "us", "ms", "s", "min", "h", "d", "B", "kB", "MB", "KiB", "MiB", "pps", "kpps", "packets"]
+    common += [
+        "ps",
+        "ns",
+        "us",
+        "ms",
+        "s",
+        "min",
+        "h",
+        "d",
+        "B",
+        "kB",
+        "MB",
+        "KiB",
+        "MiB",
+        "pps",
+        "kpps",
+        "packets",
+        "%",
+    ]
     return ", ".join(name for name in common if name in table)
 
 
@@ -232,6 +253,15 @@ def packet_rate(value: RateLike, field: str = "pps") -> Fraction:
     bounds = "a number of packets/s above 0 and at most 1e12"
     exact = _exact(value, field, bounds, _PACKETS)
     if not 0 < exact <= PICO:
+        raise refusal(field, bounds, value)
+    return exact
+
+
+def share(value: Number | str, field: str = "share") -> Fraction:
+    """A share of a whole, exactly: a number from 0 to 1, or a string as ``"0.1 %"``."""
+    bounds = "a share from 0 to 1, or a string with %"
+    exact = _exact(value, field, bounds, _SHARES)
+    if not 0 <= exact <= 1:
         raise refusal(field, bounds, value)
     return exact
 

@@ -96,6 +96,20 @@ def test_packets_per_second_have_units_too(given, pps):
 
 
 @pytest.mark.parametrize(
+    ("given", "exact"),
+    [("0.1 %", Fraction(1, 1000)), (0.07, Fraction(7, 100)), ("100%", 1), (0, 0), ("1e-3", Fraction(1, 1000))],
+)
+def test_a_share_may_be_per_cent(given, exact):
+    assert units.share(given) == exact
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.001, "101 %", "0.1 ms", "one", None, True, float("nan")])
+def test_what_is_no_share_is_refused(bad):
+    with pytest.raises(ScenarioError, match="loss must be a share from 0 to 1"):
+        units.share(bad, "loss")
+
+
+@pytest.mark.parametrize(
     "bad",
     [
         "300 kfoo",
