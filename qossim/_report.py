@@ -24,6 +24,7 @@ SECOND_HAND = "its figures are quoted at second hand and not verified against th
 _NAN = math.nan
 _WIDTH = 72  # columns: pytest puts eight more before the message of a test that fails
 _MOST_PORTS = 20
+_IN_ROWS = ("objective", "sense", "limit", "measured", "low", "high", "level", "verdict", "remark")
 
 # -- the answer --------------------------------------------------------------------------------------------------------
 
@@ -188,7 +189,7 @@ class Report:
             notes.append(
                 f"? the limit lies within the interval ({', '.join(unsure)}): a longer run, or more of them, tells"
             )
-        if any(statistic(name).family == "call" for name in self.policy.objectives):
+        if any(map(_is_of_call, self.policy.objectives)):
             notes.append(f"call: {self.policy.call}{self._heard()}")
             notes.append(f"E-model: {SECOND_HAND}")
         return (*notes, *([self.policy.note] if self.policy.note else []))
@@ -222,29 +223,19 @@ class Report:
 
         A policy without objectives has one row, so that it is seen.
         """
-        common = {"policy": self.policy.name or "", "flow": self.flow}
-        notes = [self.policy.note] if self.policy.note else []
+        said = [f"E-model: {SECOND_HAND}"] if any(map(_is_of_call, self.policy.objectives)) else []
+        note = "; ".join([*said, *([self.policy.note] if self.policy.note else [])])
+        common = {"policy": self.policy.name or "", "flow": self.flow, "note": note}
         if not self.findings:
-            empty = dict.fromkeys(("limit", "measured", "low", "high", "level"), _NAN)
-            texts = {"objective": "", "sense": "", "unit": "", "verdict": "nothing promised", "texts": ("", "", "")}
-            return [{**common, **texts, **empty, "note": "; ".join(notes)}]
+            numbers = dict.fromkeys(("limit", "measured", "low", "high", "level"), _NAN)
+            words = {"objective": "", "sense": "", "unit": "", "verdict": "nothing promised", "remark": ""}
+            return [{**common, **words, **numbers, "texts": ("", "", "")}]
         return [
             {
                 **common,
-                "objective": each.objective,
-                "sense": each.sense,
-                "limit": each.limit,
-                "measured": each.measured,
-                "low": each.low,
-                "high": each.high,
-                "level": each.level,
+                **{name: getattr(each, name) for name in _IN_ROWS},
                 "unit": each.unit.replace("%", "1"),
-                "verdict": each.verdict,
                 "texts": each.texts(),
-                "note": "; ".join(
-                    [*([each.remark] if each.remark else []), *notes]
-                    + ([f"E-model: {SECOND_HAND}"] if each.objective in ("mos", "r") else [])
-                ),
             }
             for each in self.findings
         ]
@@ -271,6 +262,10 @@ class Report:
         parts += [f"<p>{html.escape(note)}</p>" for note in self.notes]
         header, rows = self._budget_table()
         return "".join([*parts, html_table(header, rows, "where the delay comes from")] if rows else parts)
+
+
+def _is_of_call(name: str) -> bool:
+    return statistic(name).family == "call"
 
 
 def _budget(flow: FlowResult) -> dict[str, dict[str, float]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.random import SeedSequence
 
 from qossim import _core
 from qossim._columns import FATES, Columns, Fate, Packets, html_table
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import pandas as pd
-    from numpy.random import SeedSequence
     from numpy.typing import NDArray
 
     from qossim._core import ClassCounts, FlowCounts, PortCounts
@@ -86,15 +86,19 @@ class FlowResult:
     Arrays are worked out when first asked for and then kept; they are read-only.
     """
 
-    __slots__ = ("_cut", "_delay", "_ipdv", "_number", "_run", "name")
+    __slots__ = ("_cut", "_delay", "_ipdv", "_number", "_run")
 
     def __init__(self, run: Measured, number: int) -> None:
-        self.name: str = run.scenario.flows[number].name
         self._run = run
         self._number = number
         self._cut: tuple[NDArray[np.int64], NDArray[np.int64], bool] | None = None
         self._delay: NDArray[np.float64] | None = None
         self._ipdv: NDArray[np.float64] | None = None
+
+    @property
+    def name(self) -> str:
+        """The flow's name."""
+        return self._run.scenario.flows[self._number].name
 
     # counts
 
@@ -396,12 +400,16 @@ class ClassResult:
 class PortResult:
     """What one port did, with packets sent at or after ``warmup``."""
 
-    __slots__ = ("_number", "_run", "name")
+    __slots__ = ("_number", "_run")
 
     def __init__(self, run: Measured, number: int) -> None:
-        self.name: str = run.scenario.ports[number].name
         self._run = run
         self._number = number
+
+    @property
+    def name(self) -> str:
+        """The port's name."""
+        return self._run.scenario.ports[self._number].name
 
     @property
     def _counts(self) -> PortCounts:
@@ -509,8 +517,14 @@ class Result:
 
     @property
     def seed(self) -> int | SeedSequence:
-        """The root of all streams; the same run again is ``run(result.scenario, seed=result.seed, ...)``."""
-        return self._run.seed
+        """The root of all streams; the same run again is ``run(result.scenario, seed=result.seed, ...)``.
+
+        A SeedSequence is a copy each time: what is spawned from it changes nothing here.
+        """
+        seed = self._run.seed
+        if isinstance(seed, SeedSequence):
+            return SeedSequence(seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size)
+        return seed
 
     @property
     def duration(self) -> float:
