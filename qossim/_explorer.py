@@ -75,7 +75,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.png = b""
 
         self.controls = {axis.name: _control(axis) for axis in axes}
-        wrapping = widgets.Layout(display="flex", flex_flow="row wrap", grid_gap="2px 24px", margin="0 0 4px 0")
+        wrapping = widgets.Layout(display="flex", flex_flow="row wrap", align_items="center", grid_gap="2px 24px")
         self._message, self._figure, self._figures = widgets.HTML(), widgets.HTML(), widgets.HTML()
         super().__init__(
             [widgets.Box(list(self.controls.values()), layout=wrapping), self._message, self._figure, self._figures]
@@ -120,16 +120,20 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         except Exception as error:  # whatever build does wrong: the controls stay
             self.error = error
             self._message.value = _failure(error)
-            self._figure.layout.visibility = "hidden"  # keeps its place
-            self._figures.value = ""
+            self._set_visible(False)
             return
         drawn = clock.perf_counter()
         self.result, self.duration = result, result.duration
         self.seconds, self.seconds_drawing = ran - began, drawn - ran
         self._message.value = ""
         self._figure.value = figure
-        self._figure.layout.visibility = "visible"
         self._figures.value = table + _status(result, self.seconds, self.seconds_drawing)
+        self._set_visible(True)
+
+    def _set_visible(self, visible: bool) -> None:
+        """Show or hide picture and figures, which keep their place."""
+        for widget in (self._figure, self._figures):
+            widget.layout.visibility = "visible" if visible else "hidden"
 
 
 def _control(axis: Axis) -> Any:
@@ -218,7 +222,7 @@ class _Picture:
         figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=_DPI)
         self._canvas: Any = FigureCanvasAgg(figure)  # pyplot does not know it, and so does not keep it
         self._axes: tuple[Axes, Axes] = tuple(figure.subplots(2, sharex=True))
-        figure.subplots_adjust(left=0.085, right=0.985, top=0.93, bottom=0.115, hspace=0.12)
+        figure.subplots_adjust(left=0.085, right=0.985, bottom=0.115, hspace=0.12)
         for ax in self._axes:
             ax.yaxis.set_label_coords(-0.062, 0.5)  # else it moves with the width of the figures beside it
         self._scene: object = None
@@ -245,6 +249,7 @@ class _Picture:
         if scene == self._scene:
             self._canvas.restore_region(self._background)
         else:
+            self._canvas.figure.subplots_adjust(top=0.93 if above.get_legend() else 0.97)
             self._canvas.draw()
             self._background = self._canvas.copy_from_bbox(self._canvas.figure.bbox)
             self._scene = scene

@@ -31,7 +31,8 @@ def link(*, rate="10 Mbit/s", load=0.5, size=1000, limit=None, flows=("a", "b"))
 
 def text(panel):
     """All that is written in the panel, without its marks and its picture."""
-    return re.sub("<[^>]*>", " ", "".join(child.value for child in panel.children[1:]))
+    shown = (child.value for child in panel.children[1:] if child.layout.visibility != "hidden")
+    return re.sub("<[^>]*>", " ", "".join(shown))
 
 
 def pixels(panel):
