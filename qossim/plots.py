@@ -1,20 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Figures of what a run found. Each function takes and returns an Axes, and draws one result or several.
+"""Figures of what runs and sweeps found. Each function takes and returns an Axes.
 
-Colours are those of Okabe and Ito, which people with any common colour blindness tell apart. The later of several lines
-is the thinner: where it lies on another both show, on a black-and-white printer too.
+`delay` and `ipdv` stand against the packets; `histogram`, `cdf`, `tail` and `box` show how they are spread;
+`sweep_lines` and `heat_map` draw a table of `qossim.sweep`; `budget`, `occupancy` and `timeline` show where the time
+goes. Units are chosen by the values. Colours are those of Okabe and Ito, which people with any common colour blindness
+tell apart, and nothing is told by colour alone. No setting of matplotlib is changed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from qossim import units
+from qossim._figure import (
+    MEASURES,
+    PALETTE,
+    Flows,
+    Measure,
+    Results,
+    Unit,
+    axes,
+    checked_measure,
+    finish,
+    lines_of,
+    measured,
+    scale,
+    styles,
+)
+from qossim._figure_path import budget, occupancy, timeline
+from qossim._figure_table import box, heat_map, sweep_lines
 from qossim.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -22,28 +41,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from qossim.result import FlowResult, Result
+    from qossim.result import FlowResult
 
-__all__ = ["cdf", "delay", "histogram", "ipdv", "save"]
+__all__ = [
+    "PALETTE",
+    "box",
+    "budget",
+    "cdf",
+    "delay",
+    "heat_map",
+    "histogram",
+    "ipdv",
+    "occupancy",
+    "save",
+    "sweep_lines",
+    "tail",
+    "timeline",
+]
 
-Results: TypeAlias = "Result | Sequence[Result] | Mapping[str, Result]"
-"""One result, or several: in a mapping under the labels that the legend shows, else numbered."""
-Flows: TypeAlias = "str | Sequence[str] | None"
-"""The name of a flow, or several; None for every flow."""
-Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
-Measure: TypeAlias = Literal["delay", "ipdv", "abs_ipdv", "pdv"]
-
-PALETTE = ("#0072B2", "#E69F00", "#56B4E9", "#000000", "#D55E00", "#009E73", "#CC79A7")
-"""Blue, orange, sky blue, black, vermilion, green, purple; Okabe and Ito's yellow is too light for a line on paper."""
-
-_WIDTHS = {1: (1.3,), 2: (3.2, 1.2), 3: (4.2, 2.6, 1.1), 4: (4.4, 2.8, 2.6, 0.9)}
-_UNITS = {"s": (1.0, "s"), "ms": (1e3, "ms"), "us": (1e6, "µs"), "ns": (1e9, "ns")}
-_MEASURES = {
-    "delay": "one-way delay",
-    "ipdv": "ipdv",
-    "abs_ipdv": "|ipdv|",
-    "pdv": "delay above the least",
-}
 _MARKED = 400  # up to so many points, each has a mark wider than the line
 
 
@@ -57,7 +72,7 @@ def delay(
     *,
     x: Literal["packet", "time"] = "packet",
     first: int | None = None,
-    unit: Unit = "ms",
+    unit: Unit | None = None,
 ) -> Axes:
     """One-way delay, packet by packet.
 
@@ -73,8 +88,8 @@ def delay(
         Against the packet's number in its flow, as in ``result.packets["seq"]``, or the time it was sent at.
     first : int, optional
         Only so many packets of each flow, from the end of the warm-up on.
-    unit : {"s", "ms", "us", "ns"}
-        Of the delay.
+    unit : {"s", "ms", "us", "ns"}, optional
+        Of the delay; by default the one that the values suggest, or that the axes have already.
 
     Returns
     -------
@@ -102,7 +117,7 @@ def ipdv(
     *,
     x: Literal["packet", "time"] = "packet",
     first: int | None = None,
-    unit: Unit = "ms",
+    unit: Unit | None = None,
     absolute: bool = False,
 ) -> Axes:
     """Delay variation from packet to packet (RFC 3393), packet by packet.
@@ -128,25 +143,25 @@ def ipdv(
 
 
 def _against(
-    results: Results, flow: Flows, ax: Axes | None, x: str, first: int | None, unit: str, measure: Measure
+    results: Results, flow: Flows, ax: Axes | None, x: str, first: int | None, unit: str | None, measure: Measure
 ) -> Axes:
     if x not in ("packet", "time"):
         raise units.refusal("x", 'one of "packet", "time"', x)
     count = None if first is None else units.count(first, "first", 1)
-    factor, symbol = _unit(unit)
-    ax = _axes(ax)
-    lines = _lines(results, flow)
-    for line, style in zip(lines, _styles(ax, len(lines)), strict=True):
-        at, value = _points(line.flow, measure, x, count)
+    lines = lines_of(results, flow)
+    points = [_points(line.flow, measure, x, count) for line in lines]
+    factor, symbol = scale(unit, [value for _, value in points], ax.get_ylabel() if ax else "")
+    ax = axes(ax)
+    for line, (at, value), style in zip(lines, points, styles(ax, len(lines)), strict=True):
         # without marks, a packet between two losses would not show
         mark = style["linewidth"] + (max(0.0, 1.7 - 0.4 * style["linewidth"]) if len(at) <= _MARKED else 0)
         ax.plot(at, value * factor, label=line.label, marker="o", markersize=mark, markeredgewidth=0, **style)
     ax.set_xlabel(_across(x, {line.flow.name for line in lines}))
-    ax.set_ylabel(f"{_MEASURES[measure]} ({symbol})")
+    ax.set_ylabel(f"{MEASURES[measure]} ({symbol})")
     ax.margins(x=0.01)
     if measure != "ipdv":
         _show_zero(ax)
-    return _finish(ax)
+    return finish(ax)
 
 
 def _across(x: str, names: set[str]) -> str:
@@ -172,6 +187,12 @@ def _points(
     return np.insert(at, gaps, np.nan), np.insert(value, gaps, np.nan)
 
 
+def _show_zero(ax: Axes) -> None:
+    """Begin a little below zero: a delay twice as long should look it, and one of zero should be seen."""
+    top = ax.get_ylim()[1]
+    ax.set_ylim(-0.02 * top, top)
+
+
 # -- distributions -----------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +203,7 @@ def histogram(
     *,
     of: Measure = "delay",
     bins: int | Sequence[float] = 50,
-    unit: Unit = "ms",
+    unit: Unit | None = None,
 ) -> Axes:
     """How many packets had which delay.
 
@@ -205,23 +226,24 @@ def histogram(
     ScenarioError
         An argument is none of those above, or the run did not keep packets.
     """
-    factor, symbol = _unit(unit)
-    measure = _measure(of)
-    lines = _lines(results, flow)
-    values = [_values(line.flow, measure) * factor for line in lines]
+    measure = checked_measure(of)
+    lines = lines_of(results, flow)
+    found = [measured(line.flow, measure) for line in lines]
+    factor, symbol = scale(unit, found, ax.get_xlabel() if ax else "")
+    values = [each * factor for each in found]
     if isinstance(bins, int | np.integer):
         edges = np.histogram_bin_edges(np.concatenate(values), units.count(bins, "bins", 1))
     else:
         edges = np.asarray(bins, dtype=np.float64) * factor
-    ax = _axes(ax)
-    for line, each, style in zip(lines, values, _styles(ax, len(lines)), strict=True):
+    ax = axes(ax)
+    for line, each, style in zip(lines, values, styles(ax, len(lines), dashed=True), strict=True):
         packets = np.histogram(each, edges)[0]
         ax.stairs(packets, edges, fill=True, alpha=0.15, color=style["color"])
         ax.stairs(packets, edges, label=line.label, **style)
-    ax.set_xlabel(f"{_MEASURES[measure]} ({symbol})")
+    ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("packets")
     ax.set_ylim(bottom=0)
-    return _finish(ax)
+    return finish(ax)
 
 
 def cdf(
@@ -231,7 +253,7 @@ def cdf(
     *,
     of: Measure = "delay",
     complement: bool = False,
-    unit: Unit = "ms",
+    unit: Unit | None = None,
 ) -> Axes:
     """Share of the packets received that had at most a given delay.
 
@@ -254,37 +276,99 @@ def cdf(
     ScenarioError
         An argument is none of those above, or the run kept counters only.
     """
-    factor, symbol = _unit(unit)
-    measure = _measure(of)
-    ax = _axes(ax)
-    lines = _lines(results, flow)
-    for line, style in zip(lines, _styles(ax, len(lines)), strict=True):
-        value, share = _distribution(line.flow, measure)
+    measure = checked_measure(of)
+    lines = lines_of(results, flow)
+    found = [_distribution(line.flow, measure) for line in lines]
+    factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
+    ax = axes(ax)
+    for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
         ax.step(value * factor, 1 - share if complement else share, where="post", label=line.label, **style)
-    ax.set_xlabel(f"{_MEASURES[measure]} ({symbol})")
+    ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("share of packets above" if complement else "share of packets")
     if complement:
         ax.set_yscale("log")
         ax.set_ylim(top=1)
     else:
         ax.set_ylim(0, 1.02)
-    return _finish(ax)
+    return finish(ax)
 
 
-def _values(flow: FlowResult, measure: Measure) -> NDArray[np.float64]:
-    if measure == "abs_ipdv":
-        return np.abs(flow.ipdv)
-    values: NDArray[np.float64] = getattr(flow, measure)
-    return values
+def tail(
+    results: Results,
+    flow: Flows = None,
+    ax: Axes | None = None,
+    *,
+    of: Measure = "delay",
+    unit: Unit | None = None,
+) -> Axes:
+    """Share of the packets received that had more than a given delay, on a logarithmic scale: the tail.
+
+    Parameters
+    ----------
+    results, flow, ax, unit
+        As in `delay`.
+    of : {"delay", "ipdv", "abs_ipdv", "pdv"}
+        As in `histogram`.
+
+    Returns
+    -------
+    Axes
+        From 100 % down to 0.001 %, so that the quantiles up to 99.999 % can be read: where the line passes 1 %, 99 %
+        had at most that delay. It ends where the packets do, for of n of them none tells less than 1/n. Exact where
+        the run kept packets; drawn from quantiles of a run with ``record="summary"``.
+
+    Raises
+    ------
+    ScenarioError
+        An argument is none of those above, or the run kept counters only.
+
+    Examples
+    --------
+    >>> from qossim import experiments, plots
+    >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
+    >>> ax = plots.tail(cases, "EF")
+    """
+    measure = checked_measure(of)
+    lines = lines_of(results, flow)
+    found = [_distribution(line.flow, measure, tail=True) for line in lines]
+    factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
+    ax = axes(ax)
+    drawn = len(ax.lines) > 0
+    for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
+        ax.step(value * factor, 100 * (1 - share), where="post", label=line.label, **style)
+    ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
+    ax.set_ylabel("packets above")
+    ax.set_yscale("log", nonpositive="clip")
+    most = max((line.flow.received for line in lines), default=0)
+    bottom = 100 / min(max(10 ** np.ceil(np.log10(max(most, 1))), 100.0), 1e5)
+    ax.set_ylim(min(bottom, ax.get_ylim()[0]) if drawn else bottom, 140)
+    _percent_decades(ax)
+    return finish(ax)
 
 
-def _distribution(flow: FlowResult, measure: Measure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _percent_decades(ax: Axes) -> None:
+    """Ticks at 100 %, 10 %, ... 0.001 %."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    ax.yaxis.set_major_locator(FixedLocator([10.0**power for power in range(2, -4, -1)]))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda percent, _: f"{percent:.3g} %"))
+    ax.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+
+
+_TAIL = np.concatenate(
+    [np.linspace(0, 0.9, 91)[1:], *(1 - 10.0**-power * np.linspace(0.9, 0.1, 9) for power in range(1, 5))]
+)
+
+
+def _distribution(
+    flow: FlowResult, measure: Measure, *, tail: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Values in ascending order, and the share of packets at or below each; it begins with a share of 0."""
     if measure == "pdv" or isinstance(flow.delay_stats, Statistics):
-        value, counts = np.unique(_values(flow, measure), return_counts=True)
+        value, counts = np.unique(measured(flow, measure), return_counts=True)
         share = np.cumsum(counts) / max(counts.sum(), 1)
     else:
-        share = np.linspace(0, 1, 1001)[1:]
+        share = np.append(_TAIL, 1.0) if tail else np.linspace(0, 1, 1001)[1:]
         value = getattr(flow, f"{measure}_stats").quantile(share)
     return np.concatenate([value[:1], value]), np.concatenate([np.zeros(min(1, len(share))), share])
 
@@ -319,87 +403,3 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
         raise units.refusal("path", "ending in .png, .svg or .pdf", os.fspath(path))
     with mpl.rc_context({"svg.hashsalt": "qossim"}):
         figure.savefig(path, metadata=metadata[suffix])
-
-
-# -- shared ------------------------------------------------------------------------------------------------------------
-
-
-class _Line(NamedTuple):
-    label: str
-    flow: FlowResult
-
-
-def _lines(results: Results, flow: Flows) -> list[_Line]:
-    """Every flow wanted of every result, with the label that tells it from the others."""
-    from qossim.result import Result
-
-    if isinstance(results, Result):
-        labelled: Mapping[str, Result] = {"": results}
-    elif isinstance(results, Mapping):
-        labelled = {str(label): result for label, result in results.items()}
-    else:
-        labelled = {str(number): result for number, result in enumerate(results, 1)} if _is_list(results) else {}
-    strangers = [each for each in labelled.values() if not isinstance(each, Result)]
-    if strangers or not labelled:
-        bounds = "a Result, or a sequence or mapping of at least one"
-        raise units.refusal("results", bounds, strangers[0] if strangers else results)
-    wanted = [flow] if isinstance(flow, str) else flow
-    lines = []
-    several = len({name for result in labelled.values() for name in wanted or result.flows}) > 1
-    for label, result in labelled.items():
-        for name in wanted or result.flows:
-            if name not in result.flows:
-                raise units.refusal("flow", f"flows of the result ({', '.join(result.flows)})", name)
-            parts = [label, name] if several or not label else [label]
-            lines.append(_Line(", ".join(part for part in parts if part), result[name]))
-    return lines
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-def _unit(unit: str) -> tuple[float, str]:
-    if unit not in _UNITS:
-        raise units.refusal("unit", f"one of {', '.join(_UNITS)}", unit)
-    return _UNITS[unit]
-
-
-def _measure(of: Measure) -> Measure:
-    if of not in _MEASURES:
-        raise units.refusal("of", f"one of {', '.join(_MEASURES)}", of)
-    return of
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
-
-
-def _styles(ax: Axes, count: int) -> list[dict[str, Any]]:
-    """Colour and width of the next lines on these axes: the later is the thinner."""
-    before = len(ax.get_legend_handles_labels()[0])
-    widths = _WIDTHS[min(before + count, max(_WIDTHS))]
-    return [
-        {"color": PALETTE[number % len(PALETTE)], "linewidth": widths[min(number, len(widths) - 1)]}
-        for number in range(before, before + count)
-    ]
-
-
-def _show_zero(ax: Axes) -> None:
-    """Begin a little below zero: a delay twice as long should look it, and one of zero should be seen."""
-    top = ax.get_ylim()[1]
-    ax.set_ylim(-0.02 * top, top)
-
-
-def _finish(ax: Axes) -> Axes:
-    ax.grid(True, color="0.88", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
-    handles, labels = ax.get_legend_handles_labels()
-    if len(labels) > 1:
-        ax.legend(handles, labels, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False, markerscale=0)
-    return ax

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""What all figures share: colours, dashes, hatches, units, and which lines a result gives.
+
+Colours are those of Okabe and Ito, which people with any common colour blindness tell apart. Nothing is told by colour
+alone: lines differ in width and dashes, points in form, areas in hatching, for a black-and-white printer too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from qossim import units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    from qossim.result import FlowResult, Result
+
+Results: TypeAlias = "Result | Sequence[Result] | Mapping[str, Result]"
+"""One result, or several: in a mapping under the labels that the legend shows, else numbered."""
+Flows: TypeAlias = "str | Sequence[str] | None"
+"""The name of a flow, or several; None for every flow."""
+Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
+Measure: TypeAlias = Literal["delay", "ipdv", "abs_ipdv", "pdv"]
+
+PALETTE = ("#0072B2", "#E69F00", "#56B4E9", "#000000", "#D55E00", "#009E73", "#CC79A7")
+"""Blue, orange, sky blue, black, vermilion, green, purple; Okabe and Ito's yellow is too light for a line on paper."""
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (2.5, 1.2)))
+HATCHES = ("////", "....", "xxxx", "", "\\\\\\\\", "++++", "oooo")
+MARKERS = "os^DvPX"
+MEASURES = {
+    "delay": "one-way delay",
+    "ipdv": "ipdv",
+    "abs_ipdv": "|ipdv|",
+    "pdv": "delay above the least",
+}
+
+_WIDTHS = {1: (1.3,), 2: (3.2, 1.2), 3: (4.2, 2.6, 1.1), 4: (4.4, 2.8, 2.6, 0.9)}
+_UNITS = {"s": (1.0, "s"), "ms": (1e3, "ms"), "us": (1e6, "µs"), "ns": (1e9, "ns")}
+_UNIT_IN_LABEL = re.compile(r"\((s|ms|µs|ns)\)$")
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+
+
+def scale(unit: str | None, values: Iterable[ArrayLike] = (), label: str = "") -> tuple[float, str]:
+    """What to multiply seconds by, and the sign of the unit.
+
+    The unit given; else that of the axis drawn on already, as its label tells; else the one in which the largest of
+    the values is from 1 to 1000.
+    """
+    if unit is not None:
+        if unit not in _UNITS:
+            raise units.refusal("unit", f"one of {', '.join(_UNITS)}", unit)
+        return _UNITS[unit]
+    drawn = _UNIT_IN_LABEL.search(label)
+    if drawn:
+        return next(known for known in _UNITS.values() if known[1] == drawn[1])
+    arrays = [np.abs(np.asarray(each, dtype=np.float64)).ravel() for each in values]
+    largest = max((float(each.max()) for each in (a[np.isfinite(a)] for a in arrays) if each.size), default=0.0)
+    if largest == 0:
+        return _UNITS["ms"]
+    return next((known for known in _UNITS.values() if largest * known[0] >= 1), _UNITS["ns"])
+
+
+def checked_measure(of: Measure) -> Measure:
+    """Itself, if it is one."""
+    if of not in MEASURES:
+        raise units.refusal("of", f"one of {', '.join(MEASURES)}", of)
+    return of
+
+
+def measured(flow: FlowResult, measure: Measure) -> NDArray[np.float64]:
+    """The values of a flow, packet by packet, in seconds."""
+    if measure == "abs_ipdv":
+        return np.abs(flow.ipdv)
+    values: NDArray[np.float64] = getattr(flow, measure)
+    return values
+
+
+# -- which lines -------------------------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """One flow of one result, and what the legend calls it."""
+
+    label: str
+    flow: FlowResult
+
+
+def labelled(results: Results) -> dict[str, Result]:
+    """The results under their labels: "" for one alone, a number for one of a sequence."""
+    from qossim.result import Result
+
+    if isinstance(results, Result):
+        return {"": results}
+    found: dict[str, Any] = {}
+    if isinstance(results, Mapping):
+        found = {str(label): result for label, result in results.items()}
+    elif isinstance(results, Sequence) and not isinstance(results, str):
+        found = {str(number): result for number, result in enumerate(results, 1)}
+    strangers = [each for each in found.values() if not isinstance(each, Result)]
+    if strangers or not found:
+        bounds = "a Result, or a sequence or mapping of at least one"
+        raise units.refusal("results", bounds, strangers[0] if strangers else results)
+    return found
+
+
+def lines_of(results: Results, flow: Flows) -> list[Line]:
+    """Every flow wanted of every result, with the label that tells it from the others."""
+    found = labelled(results)
+    wanted = [flow] if isinstance(flow, str) else flow
+    lines = []
+    several = len({name for result in found.values() for name in wanted or result.flows}) > 1
+    for label, result in found.items():
+        for name in wanted or result.flows:
+            if name not in result.flows:
+                raise units.refusal("flow", f"flows of the result ({', '.join(result.flows)})", name)
+            parts = [label, name] if several or not label else [label]
+            lines.append(Line(", ".join(part for part in parts if part), result[name]))
+    return lines
+
+
+# -- axes --------------------------------------------------------------------------------------------------------------
+
+
+def axes(ax: Axes | None, width: float = 7.5, height: float = 4.2) -> Axes:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def styles(ax: Axes, count: int, *, dashed: bool = False) -> list[dict[str, Any]]:
+    """Colour, width and dashes of the next lines on these axes.
+
+    The later is the thinner: where it lies on another both show. Dashes are for lines smooth enough to show them.
+    """
+    before = len(ax.get_legend_handles_labels()[0])
+    widths = _WIDTHS[min(before + count, max(_WIDTHS))]
+    return [
+        {
+            "color": PALETTE[number % len(PALETTE)],
+            "linewidth": widths[min(number, len(widths) - 1)] if not dashed else max(1.3, 2.4 - 0.4 * number),
+            "linestyle": DASHES[number % len(DASHES)] if dashed else "-",
+        }
+        for number in range(before, before + count)
+    ]
+
+
+def inches(ax: Axes) -> tuple[float, float]:
+    """About how wide and high the axes are, before the layout is worked out."""
+    extent, dpi = ax.get_window_extent(), ax.figure.dpi
+    return float(extent.width / dpi), float(extent.height / dpi)
+
+
+def finish(ax: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
+    """Grid, spines and, if there is more than one thing to tell apart, a legend above the axes."""
+    if grid != "none":
+        ax.grid(True, axis=grid, which="major", color="0.88", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        legend(ax)
+    return ax
+
+
+def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str] | None = None) -> None:
+    """A legend above the axes, in as many columns as fit."""
+    if handles is None or labels is None:
+        handles, labels = ax.get_legend_handles_labels()
+    room = inches(ax)[0] * 72 / (5.6 * max(map(len, labels)) + 38)
+    columns = max(1, min(4, int(room), len(labels)))
+    if columns == 3 and len(labels) == 4:
+        columns = 2
+    ax.legend(
+        handles,
+        labels,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1),
+        ncols=columns,
+        frameon=False,
+        handlelength=2.6,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+    )
