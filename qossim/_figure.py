@@ -148,7 +148,7 @@ def styles(ax: Axes, count: int, *, dashed: bool = False) -> list[dict[str, Any]
     return [
         {
             "color": PALETTE[number % len(PALETTE)],
-            "linewidth": widths[min(number, len(widths) - 1)] if not dashed else max(1.3, 2.4 - 0.4 * number),
+            "linewidth": widths[min(number, len(widths) - 1)] if not dashed else max(1.6, 2.4 - 0.4 * number),
             "linestyle": DASHES[number % len(DASHES)] if dashed else "-",
         }
         for number in range(before, before + count)
@@ -176,7 +176,9 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
     """A legend above the axes, in as many columns as fit."""
     if handles is None or labels is None:
         handles, labels = ax.get_legend_handles_labels()
-    room = inches(ax)[0] * 72 / (5.6 * max(map(len, labels)) + 38)
+    width = inches(ax)[0]
+    size = 10.0 if width > 3.2 else 8.0
+    room = 72 * width / (size * (0.56 * max(map(len, labels)) + 3.6))
     columns = max(1, min(4, int(room), len(labels)))
     if columns == 3 and len(labels) == 4:
         columns = 2
@@ -187,6 +189,7 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
         bbox_to_anchor=(0.5, 1),
         ncols=columns,
         frameon=False,
+        fontsize=size,
         handlelength=2.6,
         columnspacing=1.2,
         borderaxespad=0.2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,9 +42,10 @@ _STAGES = {
     "serialisation": ("#F0E442", ""),
     "propagation": ("0.75", "\\\\\\\\"),
 }
+_QUEUES = tuple(colour for colour in PALETTE if colour != "#000000")
 _GREYS = ("0.80", "0.62", "0.92", "0.72", "0.55")
 _MOST_BARS = 400
-_ROWS = 4
+_HEAD = 4  # so many packets of a queue are drawn, if there is room
 _MS = 1e9  # picoseconds
 
 
@@ -96,10 +97,12 @@ def budget(
     factor, symbol = scale(unit, [totals], ax.get_xlabel() if ax else "")
     ax = axes(ax, height=max(2.0, 1.25 + 0.42 * len(lines)))
     largest = max((total for total in totals if total == total), default=0.0) * factor or 1.0
-    across = inches(ax)[0] / (1.13 * largest)
+    wide = inches(ax)[0]
+    room = largest * wide / max(wide - 0.5, 0.4 * wide)
+    across = wide / room
     for place, (table, total) in enumerate(zip(tables, totals, strict=True)):
         left = 0.0
-        for number, (name, stage, seconds) in enumerate(_pieces(table, by_port)):
+        for stage, seconds in _pieces(table, by_port):
             width = seconds * factor
             if not width > 0:
                 continue
@@ -107,12 +110,11 @@ def budget(
             left += width
             if stage == "propagation" and by_port and len(table) > 1:
                 ax.plot([left, left], [place - 0.36, place + 0.36], color="black", linewidth=1.8, solid_capstyle="butt")
-            del name, number
         text = "no packet received" if total != total else f"{total * factor:.4g}"
         ax.text(left + 0.012 * largest, place, text, va="center", ha="left", fontsize=8.5)
     ax.set_yticks(range(len(lines)), [line.label or line.flow.name for line in lines])
     ax.set_ylim(len(lines) - 0.45, -0.55)
-    ax.set_xlim(0, 1.13 * largest)
+    ax.set_xlim(0, room)
     ax.set_xlabel(f"mean one-way delay ({symbol})")
     ax.tick_params(axis="y", length=0)
     finish(ax, grid="x")
@@ -120,11 +122,10 @@ def budget(
     return ax
 
 
-def _pieces(table: Any, by_port: bool) -> list[tuple[str, str, float]]:
-    """Port, stage and seconds, in the order of the path."""
-    if by_port:
-        return [(str(port), str(stage), float(value)) for port, row in table.iterrows() for stage, value in row.items()]
-    return [("", str(stage), float(value)) for stage, value in table.sum(skipna=False).items()]
+def _pieces(table: Any, by_port: bool) -> list[tuple[str, float]]:
+    """Stage and seconds, in the order of the path."""
+    rows = [row for _, row in table.iterrows()] if by_port else [table.sum(skipna=False)]
+    return [(str(stage), float(seconds)) for row in rows for stage, seconds in row.items()]
 
 
 def _piece(ax: Axes, place: float, left: float, width: float, stage: str, text: str) -> None:
@@ -195,19 +196,19 @@ def occupancy(
     factor, symbol = (1.0, "s") if symbol == "s" else (1e3, "ms")
     ax = axes(ax)
     for number, (label, times, counts) in enumerate(steps):
+        ringed = label.startswith("ring (")
         at, standing = _cut(times, counts, begin, end)
         ax.step(
             at / 1e12 * factor,
             standing,
             where="post",
             label=label,
-            color=PALETTE[number % len(PALETTE)],
-            linestyle=DASHES[number % len(DASHES)],
-            linewidth=max(1.0, 2.0 - 0.4 * number),
+            color="black" if ringed else _QUEUES[number % len(_QUEUES)],
+            linestyle="-" if ringed else DASHES[number % len(DASHES)],
+            linewidth=1.0 if ringed else 1.7,
         )
     if ring is not None and ring.limit is not None:
-        colour = PALETTE[(len(steps) - 1) % len(PALETTE)]
-        ax.axhline(ring.limit, color=colour, linewidth=0.9, linestyle=":", zorder=1)
+        ax.axhline(ring.limit, color="black", linewidth=0.9, linestyle=":", zorder=1)
     from matplotlib.ticker import MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
@@ -317,8 +318,9 @@ def timeline(
     Returns
     -------
     Axes
-        A lane for each class queue, one for the ring in which a packet is as high as the particles it takes, and one
-        for the wire. Numbers in the bars are those of the packets in their flows.
+        A lane for each class queue, of which the head is shown, one for the ring, in which a packet is as high as the
+        particles it takes and the limit is a dotted line, and one for the wire. In a lane the next out lies lowest.
+        Numbers in the bars are those of the packets in their flows.
 
     Raises
     ------
@@ -342,8 +344,7 @@ def timeline(
     ax = axes(ax, height=4.4)
     ax.set_xlim(begin / _MS, end / _MS)
     pen = _Pen(ax, seen, result.scenario, watched, begin, end)
-    pen.lanes(shown)
-    pen.measure()
+    pen.draw(shown)
     ax.ticklabel_format(axis="x", useOffset=False, style="plain")
     from matplotlib.ticker import MaxNLocator
 
@@ -404,199 +405,257 @@ def _around(
 # drawing
 
 
+class _Bar(NamedTuple):
+    """A packet in a lane: its outline as instants and the heights from each to the next, in lane units from below."""
+
+    row: int
+    times: list[int]
+    lows: list[float]
+    height: float
+
+
+class _Lane(NamedTuple):
+    name: str
+    height: float
+    bars: list[_Bar]
+    limit: float | None = None
+
+
 class _Pen:
-    """Draws the lanes from above: queues in order of declaration, the ring, the wire."""
+    """Draws the lanes from above: queues in order of declaration, the ring, the wire. The next out lies lowest.
+
+    Heights are in lane units until all lanes and labels are known, then in points.
+    """
 
     def __init__(self, ax: Axes, seen: _Seen, scenario: Scenario, watched: int, begin: int, end: int) -> None:
         self.ax, self.seen, self.watched, self.begin, self.end = ax, seen, watched, begin, end
         self.flows = [flow.name for flow in scenario.flows]
-        self.per_ms = inches(ax)[0] * 72 / ((end - begin) / _MS)
-        self.top = 0.0
-        self.ticks: list[tuple[float, str]] = []
+        width, height = inches(ax)
+        self.room = 72 * height
+        self.per_ms = 0.92 * 72 * width / ((end - begin) / _MS)
+        self.font = 8.0 if width > 3.2 else 7.0
+        self.head = _HEAD if self.room > 200 else 2
 
-    def lanes(self, shown: NDArray[np.intp]) -> None:
-        """Every lane with the packets in it."""
+    # what is in the lanes
+
+    def lanes(self, shown: NDArray[np.intp]) -> list[_Lane]:
+        """Every lane with the packets in it, from above."""
         seen = self.seen
-        for number, name in enumerate(seen.class_names):
-            self.queue(f"{name}\nqueue", shown[seen.classes[shown] == number])
+        lanes = [
+            self.queue(f"{name} queue", shown[seen.classes[shown] == number])
+            for number, name in enumerate(seen.class_names)
+        ]
         ring = seen.port.tx_ring
         if ring is not None and ring.limit is not None:
-            self.ring(ring, shown[seen.ring[shown] >= 0])
-        self.wire(shown[seen.start[shown] >= 0])
-        self.ax.set_yticks([-place for place, _ in self.ticks], [text for _, text in self.ticks])
+            lanes.append(self.ring(ring, ring.limit, shown[seen.ring[shown] >= 0]))
+        rows = shown[seen.start[shown] >= 0]
+        out = self.until(seen.end[rows])
+        bars = [
+            _Bar(row, [came, left], [0.0], 1.25)
+            for row, came, left in zip(rows.tolist(), seen.start[rows].tolist(), out.tolist(), strict=True)
+        ]
+        return [*lanes, _Lane("wire", 1.25, bars)]
 
-    def queue(self, name: str, rows: NDArray[np.intp]) -> None:
-        """A class queue: those that leave first lie highest; what is too many is counted."""
+    def until(self, times: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The instants, those that never came after the window."""
+        return np.where(times >= 0, times, self.end + 1)
+
+    def queue(self, name: str, rows: NDArray[np.intp]) -> _Lane:
+        """A class queue: the packets at its head, and how many more there are when the one watched comes."""
+        seen, came_at = self.seen, int(self.seen.queued[self.watched])
+        rows = rows[np.lexsort((seen.queued[rows], self.until(seen.ring[rows])))]
+        came, left = seen.queued[rows], self.until(seen.ring[rows])
+        rows, came, left = (each[left > np.maximum(came, self.begin - 1)] for each in (rows, came, left))
+        seats = self.head
+        if self.watched in rows:
+            place = int(np.flatnonzero(rows == self.watched)[0])
+            seats = max(seats, min(12, 1 + int((left[:place] > came_at).sum())))
+        last = np.arange(len(rows)) - np.cumsum(left <= self.end) + (left <= self.end)
+        near = (left <= self.end) | (last < seats)
+        waiting = int(((came <= came_at) & (left > came_at)).sum())
+        bars = self.stack(rows[near], came[near], left[near], np.ones(int(near.sum())), float(seats))
+        high = max((low + bar.height for bar in bars for low in bar.lows), default=1.0)
+        if waiting > seats:
+            name += f"\n({waiting} packets)"
+        return _Lane(name, max(1.0, high), bars)
+
+    def ring(self, ring: TxRing, limit: int, rows: NDArray[np.intp]) -> _Lane:
+        """The ring: a packet is as high as its particles."""
         seen = self.seen
-        left = np.where(seen.ring[rows] >= 0, seen.ring[rows], self.end + 1)
-        there = (left > seen.queued[rows]) & (left > self.begin)
-        rows, left = rows[there], left[there]
-        order = np.lexsort((seen.queued[rows], left))
-        free: list[int] = []
-        hidden = []
-        for row, leaves in zip(rows[order].tolist(), left[order].tolist(), strict=True):
-            came = int(seen.queued[row])
-            level = next((n for n, until in enumerate(free) if until <= came), len(free))
-            if level >= _ROWS and row != self.watched:
-                hidden.append((came, leaves))
+        rows = rows[np.argsort(seen.ring[rows], kind="stable")]
+        rows = rows[np.argsort(self.until(seen.start[rows]), kind="stable")]
+        left = self.until((seen.start if ring.free == "start" else seen.end)[rows])
+        particles = np.array([ring.particles(int(size)) for size in seen.size[rows]], dtype=np.float64)
+        unit = min(0.9, 5.5 / limit)
+        bars = self.stack(rows, seen.ring[rows], left, unit * particles, np.inf)
+        high = max((low + bar.height for bar in bars for low in bar.lows), default=0.0)
+        name = f"ring\n({limit} particle{'s' if limit > 1 else ''})"
+        return _Lane(name, max(high, unit * limit), bars, limit=unit * limit)
+
+    def stack(
+        self,
+        rows: NDArray[np.intp],
+        came: NDArray[np.int64],
+        left: NDArray[np.int64],
+        heights: NDArray[np.float64],
+        top: float,
+    ) -> list[_Bar]:
+        """Packets that leave in this order: each lies upon those before it, and sinks as they leave."""
+        bars = []
+        for place, row in enumerate(rows.tolist()):
+            begin, end = max(int(came[place]), self.begin), min(int(left[place]), self.end)
+            if end <= begin:
                 continue
-            free[level : level + 1] = [leaves]
-            self.bar(row, came, leaves, self.top + 0.52 * level, 0.46)
-        rows_high = max(1, len(free))
-        if hidden:
-            came_at = int(self.seen.queued[self.watched])
-            more = sum(came <= came_at < leaves for came, leaves in hidden)
-            self.ax.text(
-                *(self.begin / _MS, -(self.top + 0.52 * rows_high + 0.13)),
-                f" and {more} more behind them" if more else " and more later",
-                fontsize=7.5,
-                style="italic",
-                va="center",
-            )
-        self.lane(name, 0.52 * rows_high + (0.3 if hidden else 0))
+            before = left[:place]
+            falls = np.unique(before[(before > begin) & (before < end)]).tolist()
+            times, lows = [], []
+            for instant in [begin, *falls]:
+                low = float(heights[:place][before > instant].sum())
+                if low + heights[place] <= top + 1e-9:
+                    times.append(instant)
+                    lows.append(low)
+            if times:
+                bars.append(_Bar(row, [*times, end], lows, float(heights[place])))
+        return bars
 
-    def ring(self, ring: TxRing, rows: NDArray[np.intp]) -> None:
-        """The ring: a packet is as high as its particles, and lies where there was room when it came."""
-        seen, limit = self.seen, ring.limit or 0
-        stays = []
-        for row in rows[np.argsort(seen.ring[rows], kind="stable")].tolist():
-            came = int(seen.ring[row])
-            out = int((seen.start if ring.free == "start" else seen.end)[row])
-            stays.append((came, out if out >= 0 else self.end + 1, row, ring.particles(int(seen.size[row]))))
-        placed: list[tuple[int, int, int, int]] = []  # until, from, to, row
-        for came, out, row, count in stays:
-            if out <= came:
-                continue
-            taken = sorted((low, high) for until, low, high, _ in placed if until > came)
-            low = 0
-            for other, high in taken:
-                if low + count <= other:
-                    break
-                low = max(low, high)
-            placed = [each for each in placed if each[0] > came]
-            placed.append((out, low, low + count, row))
-            self.slots.append((row, came, out, low, low + count))
-        highest = max([limit, *(high for *_, high in self.slots)])
-        unit = min(0.42, 2.6 / highest)
-        for row, came, out, low, high in self.slots:
-            self.bar(row, came, out, self.top + unit * (highest - high) + 0.02, unit * (high - low) - 0.04)
-        edge = -(self.top + unit * (highest - limit))
-        self.ax.plot([self.begin / _MS, self.end / _MS], [edge, edge], color="black", linewidth=0.9, linestyle=":")
-        self.lane(f"ring\n({limit} particle{'s' if limit > 1 else ''})", unit * highest)
+    # drawing
 
-    @property
-    def slots(self) -> list[tuple[int, int, int, int, int]]:
-        """Row, from, until, lowest and highest particle of each packet in the ring."""
-        if not hasattr(self, "_slots"):
-            self._slots: list[tuple[int, int, int, int, int]] = []
-        return self._slots
+    def draw(self, shown: NDArray[np.intp]) -> None:
+        """Lanes, and above them how long the packet watched was where."""
+        lanes, spans = self.lanes(shown), self.spans()
+        labels, levels = self.levels(spans)
+        line = 1.2 * self.font
+        above = 16 + line * sum(levels)
+        gap = 9.0
+        unit = max(3.0, (self.room - above - gap * len(lanes)) / sum(lane.height for lane in lanes))
+        self.mark(spans)
+        bottom, ticks = 0.0, []
+        for lane in lanes:
+            bottom -= gap
+            bottom -= unit * lane.height
+            ticks.append((bottom + unit * lane.height / 2, lane.name))
+            if lane is not lanes[-1]:
+                self.ax.axhline(bottom - gap / 2, color="0.75", linewidth=0.7, zorder=0.5)
+            for bar in lane.bars:
+                self.bar(bar, bottom, unit)
+            if lane.limit is not None:
+                self.ax.axhline(bottom + unit * lane.limit, color="black", linewidth=1.1, linestyle=":", zorder=4)
+        self.label(labels, [10 + line * sum(levels[:n]) for n in range(len(levels))])
+        self.ax.set_ylim(bottom - 3, above)
+        self.ax.set_yticks([place for place, _ in ticks], [text for _, text in ticks], fontsize=self.font + 1)
 
-    def wire(self, rows: NDArray[np.intp]) -> None:
-        """The wire, one packet at a time."""
-        for row in rows.tolist():
-            out = int(self.seen.end[row])
-            self.bar(row, int(self.seen.start[row]), out if out >= 0 else self.end + 1, self.top, 0.62)
-        self.lane("wire", 0.62)
+    def bar(self, bar: _Bar, bottom: float, unit: float) -> None:
+        """One packet in one lane, with its number where that fits best."""
+        from matplotlib.patches import Polygon
 
-    def lane(self, name: str, height: float) -> None:
-        """Close a lane: its name beside it, a line below it."""
-        self.ticks.append((self.top + height / 2, name))
-        self.top += height + 0.34
-        self.ax.axhline(-(self.top - 0.17), color="0.75", linewidth=0.7, zorder=0.5)
-
-    def bar(self, row: int, came: int, left: int, top: float, height: float) -> None:
-        """One packet in one lane, with its number if that fits."""
-        from matplotlib.patches import Rectangle
-
-        begin, end = max(came, self.begin), min(left, self.end)
-        if end <= begin:
+        height = bar.height * unit
+        style = self.style(bar.row, height)
+        inset = min(0.8, 0.06 * height)
+        upper: list[tuple[float, float]] = []
+        lower: list[tuple[float, float]] = []
+        for begin, end, low in zip(bar.times, bar.times[1:], bar.lows, strict=False):
+            for instant in (begin, end):
+                lower.append((instant / _MS, bottom + low * unit + inset))
+                upper.append((instant / _MS, bottom + low * unit + height - inset))
+        self.ax.add_patch(Polygon([*lower, *reversed(upper)], closed=True, joinstyle="miter", **style))
+        longest = int(np.argmax(np.diff(bar.times)))
+        begin, end = bar.times[longest : longest + 2]
+        text = str(int(self.seen.seq[bar.row]))
+        if bar.row == self.watched:
+            text = f"{self.flows[int(self.seen.flow[bar.row])]} {text}"
+        size = min(self.font - 0.5, 0.72 * height)
+        if size < 4.5 or (end - begin) / _MS * self.per_ms < 0.66 * size * len(text) + 2:
             return
-        style = self.style(row)
-        x, width = begin / _MS, (end - begin) / _MS
-        self.ax.add_patch(Rectangle((x, -top - height), width, height, **style))
-        text = str(int(self.seen.seq[row]))
-        if row == self.watched:
-            text = f"{self.flows[int(self.seen.flow[row])]} {text}"
-        if width * self.per_ms < 4.6 * len(text) + 3:
-            return
-        own = self.seen.flow[row] == self.seen.flow[self.watched]
-        white = {"boxstyle": "square,pad=0.08", "facecolor": style["facecolor"], "edgecolor": "none"}
+        own = self.seen.flow[bar.row] == self.seen.flow[self.watched]
+        plain = {"boxstyle": "square,pad=0.06", "facecolor": style["facecolor"], "edgecolor": "none"}
         self.ax.text(
-            x + width / 2,
-            -top - height / 2 - 0.01,
+            (begin + end) / 2 / _MS,
+            bottom + (bar.lows[longest] + bar.height / 2) * unit,
             text,
-            fontsize=min(8.0, 7.5 if height > 0.3 else 24 * height),
-            fontweight="bold" if row == self.watched else "normal",
+            fontsize=size,
+            fontweight="bold" if bar.row == self.watched else "normal",
             color="white" if own else "black",
             ha="center",
-            va="center",
-            bbox=None if own else white,
+            va="center_baseline",
+            bbox=None if own else plain,
             clip_on=True,
+            zorder=3.5,
         )
 
-    def style(self, row: int) -> dict[str, Any]:
+    def style(self, row: int, height: float) -> dict[str, Any]:
         """The flow watched in blue, the packet watched with a thick edge, the others grey and hatched."""
-        number = int(self.seen.flow[row])
-        own = int(self.seen.flow[self.watched])
+        number, own = int(self.seen.flow[row]), int(self.seen.flow[self.watched])
+        if row == self.watched:
+            edge = min(1.8, 0.2 * height)
+            return {"facecolor": PALETTE[0], "edgecolor": "black", "linewidth": edge, "zorder": 3}
         if number == own:
-            if row == self.watched:
-                return {"facecolor": PALETTE[0], "edgecolor": "black", "linewidth": 1.8, "zorder": 3}
-            return {"facecolor": PALETTE[0], "edgecolor": "black", "linewidth": 0.6, "alpha": 0.75}
+            return {"facecolor": "#3387BD", "edgecolor": "black", "linewidth": min(0.6, 0.1 * height)}
         other = number - (number > own)
         return {
             "facecolor": _GREYS[other % len(_GREYS)],
-            "hatch": HATCHES[other % len(HATCHES)],
+            "hatch": HATCHES[other % len(HATCHES)] if height > 6 else None,
             "edgecolor": "0.35",
-            "linewidth": 0.6,
+            "linewidth": min(0.6, 0.1 * height),
         }
 
-    def measure(self) -> None:
-        """Above the lanes: how long the packet watched was where, and behind what in the ring."""
+    # the packet watched
+
+    def spans(self) -> list[tuple[str, int, int]]:
+        """What the packet watched did, from when to when."""
         seen, row = self.seen, self.watched
         times = [int(each[row]) for each in (seen.queued, seen.ring, seen.start, seen.end)]
         spans = []
         for name, came, left in zip(("queue", "ring", "wire"), times, times[1:], strict=False):
             if left > came:
-                spans.append((name, came, left))
-        for time in sorted(set(times)):
-            self.ax.axvline(time / _MS, color=PALETTE[0], linewidth=0.8, linestyle=(0, (4, 2)), zorder=0.8)
-        reached: list[float] = []
-        for name, came, left in spans:
-            text = f"{name} {self.length(left - came)}"
-            if name == "ring":
-                text += self.ahead(times[1], times[2])
-            self.span(text, came / _MS, left / _MS, reached)
-        levels = len(reached)
-        self.ax.set_ylim(-self.top + 0.12, 0.42 + 0.72 * max(levels, 1))
+                text = f"{name} {_length(left - came)}"
+                spans.append((text + (self.ahead(came, left) if name == "ring" else ""), came, left))
+        return spans
 
-    def span(self, text: str, came: float, left: float, reached: list[float]) -> None:
-        """An arrow from side to side, and its text on the lowest level on which it runs into no other."""
-        ax = self.ax
-        ax.annotate(
-            "",
-            xy=(left, 0.2),
-            xytext=(came, 0.2),
-            arrowprops={
+    def levels(self, spans: list[tuple[str, int, int]]) -> tuple[list[tuple[str, float, float, int]], list[int]]:
+        """Each label with where it stands and on which level: the lowest on which it runs into no other."""
+        reached: list[float] = []
+        labels = []
+        for text, came, left in spans:
+            half = max(map(len, text.split("\n"))) * 0.62 * self.font / 2 / self.per_ms
+            centre = (came + left) / 2 / _MS
+            middle = min(max(centre, self.begin / _MS + half), self.end / _MS - half)
+            level = next((n for n, until in enumerate(reached) if until <= middle - half), len(reached))
+            reached[level : level + 1] = [middle + half + 5 / self.per_ms]
+            labels.append((text, centre, middle, level))
+        lines = [max(text.count("\n") + 1 for text, _, _, its in labels if its == n) for n in range(len(reached))]
+        return labels, lines
+
+    def mark(self, spans: list[tuple[str, int, int]]) -> None:
+        """An arrow from side to side of each span, and lines down through the lanes."""
+        for instant in sorted({each for _, *ends in spans for each in ends}):
+            self.ax.axvline(instant / _MS, color=PALETTE[0], linewidth=0.8, linestyle=(0, (4, 2)), zorder=2.5)
+        for _, came, left in spans:
+            arrow: dict[str, Any] = {
                 "arrowstyle": "<|-|>",
                 "color": "black",
                 "linewidth": 0.9,
                 "shrinkA": 0,
                 "shrinkB": 0,
-                "mutation_scale": 7,
-            },
-        )
-        half = max(map(len, text.split("\n"))) * 4.3 / 2 / self.per_ms
-        middle = (came + left) / 2
-        middle = min(max(middle, self.begin / _MS + half), self.end / _MS - half)
-        level = next((n for n, until in enumerate(reached) if until <= middle - half), len(reached))
-        reached[level : level + 1] = [middle + half + 3 / self.per_ms]
-        ax.text(middle, 0.34 + 0.72 * level, text, ha="center", va="bottom", fontsize=8, linespacing=1.05)
-        if level:
-            ax.plot([(came + left) / 2] * 2, [0.24, 0.36 + 0.72 * level], color="0.4", linewidth=0.6)
+            }
+            arrow["mutation_scale"] = 7
+            self.ax.annotate("", xy=(left / _MS, 4), xytext=(came / _MS, 4), arrowprops=arrow)
 
-    def length(self, ps: int) -> str:
-        factor, symbol = scale(None, [ps / 1e12])
-        return f"{ps / 1e12 * factor:.3g} {symbol}"
+    def label(self, labels: list[tuple[str, float, float, int]], heights: list[float]) -> None:
+        """The texts of the spans; a thin line leads to those that stand higher."""
+        for text, centre, middle, level in labels:
+            plain = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+            self.ax.text(
+                *(middle, heights[level]),
+                text,
+                ha="center",
+                va="bottom",
+                fontsize=self.font,
+                linespacing=1.05,
+                bbox=plain,
+                zorder=5,
+            )
+            if level:
+                self.ax.plot([centre] * 2, [6, heights[level]], color="0.4", linewidth=0.6, zorder=2.4)
 
     def ahead(self, came: int, left: int) -> str:
         """What was sent between a packet's coming into the ring and its own first bit."""
@@ -604,13 +663,17 @@ class _Pen:
         before = (seen.start >= came) & (seen.start < left)
         before[self.watched] = False
         counts = Counter(self.flows[number] for number in seen.flow[before].tolist())
-        rest = bool(((seen.start >= 0) & (seen.start < came) & (seen.end > came)).any())
         parts = [f"{number} {name}" for name, number in counts.items()]
         if len(parts) > 2:
             parts = [f"{sum(counts.values())} packets"]
-        if rest:
+        if ((seen.start >= 0) & (seen.start < came) & (seen.end > came)).any():
             parts.insert(0, "the rest of one")
         return "\nbehind " + " and ".join(parts) if parts else ""
+
+
+def _length(ps: int) -> str:
+    factor, symbol = scale(None, [ps / 1e12])
+    return f"{ps / 1e12 * factor:.3g} {symbol}"
 
 
 # -- what a port saw ---------------------------------------------------------------------------------------------------

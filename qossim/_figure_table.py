@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,7 +115,7 @@ def box(
 
 
 def _boxes(ax: Axes, boxes: list[dict[str, Any]], positions: list[int]) -> None:
-    drawn = ax.bxp(
+    ax.bxp(
         boxes,
         positions=positions,
         widths=0.55,
@@ -127,7 +128,6 @@ def _boxes(ax: Axes, boxes: list[dict[str, Any]], positions: list[int]) -> None:
         capprops={"color": PALETTE[0], "linewidth": 1.1},
         meanprops={"marker": "D", "markersize": 4, "markerfacecolor": "white", "markeredgecolor": "black"},
     )
-    del drawn
 
 
 def _five(values: NDArray[np.float64]) -> dict[str, float]:
@@ -227,7 +227,11 @@ def sweep_lines(
             label=label,
         )
         _caps(ax, places, at, off, colour)
-    _number_ticks(ax, places) if numeric else _label_ticks(ax, places, _names(values, across))
+    if numeric:
+        _number_ticks(ax, places)
+    else:
+        ax.set_xlim(-0.4, len(places) - 0.6)
+        _label_ticks(ax, places, _names(values, across))
     ax.set_xlabel(across.replace("_", " "))
     ax.set_ylabel(quantity.label)
     return finish(ax)
@@ -270,8 +274,9 @@ def _number_ticks(ax: Axes, places: NDArray[np.float64]) -> None:
         steps, decades = np.diff(ordered), np.diff(np.log(ordered))
         if decades.std() / decades.mean() < steps.std() / steps.mean():
             ax.set_xscale("log")
-    if len(ordered) <= max(4, int(inches(ax)[0] * 2.2)):
-        ax.xaxis.set_major_locator(FixedLocator(ordered.tolist()))
+    step = -(-len(ordered) // max(4, int(inches(ax)[0] * 3)))
+    if step == 1 or ax.get_xscale() == "log":
+        ax.xaxis.set_major_locator(FixedLocator(ordered[::step].tolist()))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
         ax.xaxis.set_minor_locator(NullLocator())
 
@@ -341,7 +346,7 @@ def heat_map(
     ax.patch.set(facecolor="0.93", hatch="////", edgecolor="0.7")
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.03)
     bar.set_label(quantity.label)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     _write_cells(ax, mesh, shown)
     _label_ticks(ax, range(shown.shape[1]), _names(values, across))
     names = _names(values, up)
@@ -376,13 +381,9 @@ def _figures(value: float) -> str:
     """Three significant figures without an exponent; nothing for NaN."""
     if np.isnan(value):
         return ""
-    return (
-        f"{value:.3g}"
-        if 1e-3 <= abs(value) < 1000 or value == 0
-        else f"{value:.0f}"
-        if abs(value) < 1e6
-        else f"{value:.1e}"
-    )
+    if 1e-3 <= abs(value) < 1000 or value == 0:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.1e}"
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -402,9 +403,8 @@ def _array(values: object) -> xr.DataArray:
 
     if isinstance(values, xr.Dataset):
         some = ", ".join(map(str, list(values.data_vars)[:5]))
-        raise units.refusal(
-            "values", f"a DataArray: choose one of the variables ({some})", f"a {type(values).__name__}"
-        )
+        bounds = f"a DataArray: choose one of the variables ({some})"
+        raise units.refusal("values", bounds, values, "this is a Dataset")
     if not isinstance(values, xr.DataArray):
         raise units.refusal("values", "a DataArray, such as table['delay_mean']", values)
     if values.dtype.kind not in "iufb":
@@ -466,16 +466,19 @@ def _quantity(values: xr.DataArray, shown: Any, unit: str | None, ax: Axes | Non
 
 
 def _label_ticks(ax: Axes, places: Any, labels: list[str]) -> None:
-    """Labels under the ticks, slanted or thinned out where they would run into each other."""
+    """Labels under the ticks, broken into lines, slanted or thinned out where they would run into each other."""
     room = inches(ax)[0] * 72 / max(len(labels), 1)
     longest = max(map(len, labels), default=0)
     if longest * 5.6 <= room:
         ax.set_xticks(list(places), labels)
         return
+    wrapped = [textwrap.wrap(label, max(4, int(room / 5.6))) for label in labels]
+    if all(len(lines) <= 3 and max(map(len, lines), default=0) * 5.6 <= room for lines in wrapped):
+        ax.set_xticks(list(places), ["\n".join(lines) for lines in wrapped])
+        return
     step = max(1, int(np.ceil(14 / room)))
-    ax.set_xticks(
-        list(places)[::step], labels[::step], rotation=30 if longest > 4 else 0, ha="right" if longest > 4 else "center"
-    )
-    if longest > 4:
+    slant = longest > 4
+    ax.set_xticks(list(places)[::step], labels[::step], rotation=30 if slant else 0, ha="right" if slant else "center")
+    if slant:
         for text in ax.get_xticklabels():
             text.set_rotation_mode("anchor")

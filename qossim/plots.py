@@ -355,9 +355,8 @@ def _percent_decades(ax: Axes) -> None:
     ax.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
 
 
-_TAIL = np.concatenate(
-    [np.linspace(0, 0.9, 91)[1:], *(1 - 10.0**-power * np.linspace(0.9, 0.1, 9) for power in range(1, 5))]
-)
+_TAIL = 1 - np.concatenate([10.0**-power * np.linspace(1, 0.1, 91)[1:] for power in range(5)])
+"""Shares at which the tail of streamed statistics is drawn: ninety in each decade down to 0.001 % above."""
 
 
 def _distribution(
