@@ -74,6 +74,7 @@ def endless(classes: int = 1) -> Simulation:
 ASK: dict[str, Callable[[Simulation], object]] = {
     "packets": lambda made: made.packets(),
     "hop": lambda made: made.hop(0),
+    "digest": lambda made: made.digest(()),
     "flows": lambda made: made.flows(),
     "ports": lambda made: made.ports(),
     "statistics": lambda made: made.statistics(0),

@@ -284,7 +284,7 @@ def test_code_that_runs_while_arguments_are_read_cannot_use_the_simulation() -> 
 def test_columns_need_a_record_of_packets_and_statistics_a_summary() -> None:
     for record in ("summary", "none"):
         made = finished(record)
-        for ask in (made.packets, lambda made=made: made.hop(0)):
+        for ask in (made.packets, lambda made=made: made.hop(0), lambda made=made: made.digest(())):
             with pytest.raises(RuntimeError, match='record="packets"'):
                 ask()
     for record in ("packets", "none"):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Binding: the core as the Python module qossim._core. module.c makes the module, simulation.c its one type,
- * arguments.c reads what Python says, answers.c tells what the core counted, generator.c knows NumPy's bit generators
- * and columns.c its arrays.
+ * arguments.c reads what Python says, answers.c tells what the core counted, digest.c what it recorded, generator.c
+ * knows NumPy's bit generators and columns.c its arrays.
  *
  * A function that returns bool has set a Python exception when it returns false.
  */
@@ -79,6 +79,18 @@ PyObject *qs__columns_hop(qs_columns *columns, size_t port);
 
 /* Puts the buckets of `stats` into `dict`, as the arrays low, high and counts, in ascending order. */
 bool qs__columns_buckets(PyObject *dict, const qs_stats *stats);
+
+/* ---- digest.c ---------------------------------------------------------------------------------------------- */
+
+/* A tuple of (numerator, denominator), ascending; free the levels with PyMem_Free. */
+bool qs__digest_levels(const qs__module *module, PyObject *object, qs_level **out, size_t *count);
+
+/*
+ * The digest of each flow (see qs_digest), one after the other, of rows sent at or after `warmup`. Needs no GIL and
+ * sets no exception; false when there is no memory.
+ */
+bool qs__digest_rows(const qs_columns *columns, size_t flows, qs_time warmup, const qs_level *levels, size_t count,
+                     qs_depot *depot, double *out);
 
 /* ---- answers.c --------------------------------------------------------------------------------------------- */
 

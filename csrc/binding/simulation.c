@@ -20,6 +20,7 @@ typedef struct simulation {
     PyObject *keep;     /* list of what the core points into: memoryviews and bit generators */
     qs_columns columns; /* once gathered, what has not been given away */
     qs_time duration;
+    qs_time warmup;
     qs_record record;
     phase phase;
     bool gathered;
@@ -128,6 +129,7 @@ static PyObject *simulation_new(PyTypeObject *type, PyObject *args, PyObject *kw
     if (!self)
         return NULL;
     self->duration = config.duration;
+    self->warmup = config.warmup;
     self->record = config.record;
     self->keep = PyList_New(0);
     if (!self->keep || !qs__status_check(module_of(self), qs_sim_create(&self->sim, &config), NULL))
@@ -381,6 +383,58 @@ static PyObject *hop(PyObject *object, PyObject *port)
     return columns;
 }
 
+PyDoc_STRVAR(
+    digest_doc,
+    "digest($self, levels, /)\n"
+    "--\n"
+    "\n"
+    "Exact statistics of every flow, over packets sent at or after warm-up: the bytes of doubles, in seconds.\n"
+    "\n"
+    "`levels` are those of quantiles, a tuple of (numerator, denominator) in ascending order. For each flow\n"
+    "there are: delay's minimum, mean and maximum, the mean of absolute ipdv, jitter at the end, and at each\n"
+    "level the quantiles of delay, then of ipdv, then of pdv. NaN where there is no value. To be asked before\n"
+    "packets().");
+
+/* The numbers of all flows, worked out without the GIL. */
+static PyObject *digest_of(simulation *self, const qs_level *levels, size_t count)
+{
+    const size_t flows = qs_sim_flow_count(self->sim), numbers = flows * (QS_DIGEST_SCALARS + 3 * count);
+    PyObject *block = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(numbers * sizeof(double)));
+    if (!block)
+        return NULL;
+    double *out = (double *)(void *)PyBytes_AS_STRING(block);
+    qs_depot *depot = module_of(self)->depot;
+    bool done;
+    Py_BEGIN_ALLOW_THREADS;
+    done = qs__digest_rows(&self->columns, flows, self->warmup, levels, count, depot, out);
+    Py_END_ALLOW_THREADS;
+    if (!done) {
+        Py_DECREF(block);
+        return PyErr_NoMemory();
+    }
+    return block;
+}
+
+static PyObject *digest(PyObject *object, PyObject *argument)
+{
+    simulation *self = (simulation *)object;
+    qs_level *levels;
+    size_t count;
+    if (!qs__digest_levels(module_of(self), argument, &levels, &count))
+        return NULL;
+    PyObject *block = NULL;
+    if (enter(self, DONE)) {
+        const bool ready = gather(self);
+        if (ready && !self->columns.sent)
+            PyErr_SetString(PyExc_RuntimeError, "the columns have been given away: ask for the digest before");
+        else if (ready)
+            block = digest_of(self, levels, count);
+        leave(self, DONE);
+    }
+    PyMem_Free(levels);
+    return block;
+}
+
 /* ---- Ask: counts and statistics ----------------------------------------------------------------------------- */
 
 /* A list of what `item` says about each of `count` things. */
@@ -491,6 +545,7 @@ static PyMethodDef simulation_methods[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_VARARGS | METH_KEYWORDS, run_doc},
     {"packets", packets, METH_NOARGS, packets_doc},
     {"hop", hop, METH_O, hop_doc},
+    {"digest", digest, METH_O, digest_doc},
     {"flows", flows, METH_NOARGS, flows_doc},
     {"ports", ports, METH_NOARGS, ports_doc},
     {"statistics", statistics, METH_O, statistics_doc},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Statistics in constant memory: exact count, minimum, maximum and mean, the variance, and a log-linear histogram
- * from which any quantile comes with a relative error of at most QS_HISTOGRAM_ERROR.
+ * from which any quantile comes with a relative error of at most QS_HISTOGRAM_ERROR; and exact ones, of times at hand.
  */
 #ifndef QOSSIM_STATS_H
 #define QOSSIM_STATS_H
@@ -139,6 +139,72 @@ double qs_stats_deviations(const qs_stats *s);
 
 /* Nearest-rank quantile, 0 <= q <= 1: within QS_HISTOGRAM_ERROR of the exact one; NaN without values. */
 double qs_stats_quantile(const qs_stats *s, double q);
+
+/* ---- Exact statistics of times that are at hand ------------------------------------------------------------ */
+
+/*
+ * Rows are a flow's packets in order of sending; received is -1 for those that never were. Each writes its values, in
+ * order, to `out`, which has room for one more than there are rows, and returns how many there are: delays of received
+ * packets, and delay variations of consecutive packets that were both received (RFC 3393).
+ */
+size_t qs_exact_delays(const qs_time *sent, const qs_time *received, size_t rows, qs_time *out);
+size_t qs_exact_variations(const qs_time *sent, const qs_time *received, size_t rows, qs_time *out);
+
+typedef struct qs_exact {
+    size_t count;
+    qs_time min, max; /* 0 without values */
+    qs_i128 sum;
+    qs_i128 magnitudes; /* the sum of absolute values */
+} qs_exact;
+
+/* Of values above INT64_MIN, as all differences of times are. */
+qs_exact qs_exact_moments(const qs_time *values, size_t n);
+
+/* The double nearest to sum / (count * per), with |sum| and count * per below 2^127; NaN if count is 0. */
+double qs_exact_mean(qs_i128 sum, uint64_t count, uint64_t per);
+
+/* A level of a quantile, from 0 to 1, as an exact ratio. */
+typedef struct qs_level {
+    uint64_t numerator, denominator;
+} qs_level;
+
+/* The nearest rank, 1 to n: the least r >= 1 with r >= level * n. */
+size_t qs_exact_rank(qs_level level, size_t n);
+
+/*
+ * The values of `count` ranks, which ascend and are within 1 .. of.count, in time proportional to that. `of` are the
+ * moments of `values`, which is left in disorder; both it and `scratch` have room for one value more than there are.
+ */
+void qs_exact_select(qs_time *values, qs_exact of, const size_t *ranks, size_t count, qs_time *scratch, qs_time *out);
+
+/*
+ * Interarrival jitter in seconds (RFC 3550, 6.4.1) after the last of n delays in order of arrival; NaN without any. The
+ * packets of a flow arrive in order of sending: at each port they wait in one FIFO.
+ */
+double qs_exact_jitter(const qs_time *delays, size_t n);
+
+/* ---- The digest of a flow: what is asked of thousands of runs ----------------------------------------------- */
+
+/* Its numbers, in seconds. Quantiles follow them: of delay, ipdv (signed) and pdv (RFC 5481), at each level. */
+enum {
+    QS_DIGEST_DELAY_MIN,
+    QS_DIGEST_DELAY_MEAN,
+    QS_DIGEST_DELAY_MAX,
+    QS_DIGEST_IPDV_MEAN_ABS,
+    QS_DIGEST_JITTER,
+    QS_DIGEST_SCALARS,
+};
+
+/* What it works with: times for one row more than there are, and one rank and one time for each level. */
+typedef struct qs_digest_work {
+    qs_time *values, *scratch;
+    size_t *ranks;
+    qs_time *found;
+} qs_digest_work;
+
+/* Of rows as above, with levels that ascend: QS_DIGEST_SCALARS + 3 * count numbers; NaN where there are no values. */
+void qs_digest(const qs_time *sent, const qs_time *received, size_t rows, const qs_level *levels, size_t count,
+               qs_digest_work *work, double *out);
 
 /* ---- One flow ---------------------------------------------------------------------------------------------- */
 
