@@ -16,6 +16,7 @@ shares     ``%``
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import re
 from decimal import Decimal
@@ -52,6 +53,7 @@ CLOCK = 2**63 - 1
 """The end of the clock in picoseconds; nothing happens at it or later."""
 LONGEST = 9_200_000 * PICO
 """The longest time that may be given, in picoseconds: a little over 106 days, as long as the clock runs."""
+_ZERO = Fraction(0)
 MAX_RATE = 8 * 10**12
 """The fastest link in bit/s: a byte still takes a picosecond."""
 RATIO_BITS = 63
@@ -62,6 +64,13 @@ _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _MOST_DIGITS = 400
 
 
+class _Units(dict[str, Fraction]):
+    """Units by name. There are few such tables and none changes, so each is itself and nothing else."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+
 def _prefixed(names: dict[str, int], prefixes: dict[str, int]) -> dict[str, Fraction]:
     return {
         prefix + name: Fraction(scale * factor) for prefix, factor in prefixes.items() for name, scale in names.items()
@@ -69,18 +78,20 @@ def _prefixed(names: dict[str, int], prefixes: dict[str, int]) -> dict[str, Frac
 
 
 _BITS = {"bit/s": 1, "bits/s": 1, "bps": 1, "b/s": 1}
-_RATES = _prefixed(_BITS, _PREFIXES | _BINARY | {"K": 10**3}) | _prefixed(
-    {"B/s": 8, "byte/s": 8, "bytes/s": 8}, _PREFIXES | _BINARY
+_RATES = _Units(
+    _prefixed(_BITS, _PREFIXES | _BINARY | {"K": 10**3})
+    | _prefixed({"B/s": 8, "byte/s": 8, "bytes/s": 8}, _PREFIXES | _BINARY)
 )
-_SIZES = _prefixed({"B": 1, "byte": 1, "bytes": 1}, _PREFIXES | _BINARY)
-_PACKETS = _prefixed({"pps": 1, "packets/s": 1, "packet/s": 1}, _PREFIXES | {"K": 10**3}) | {
-    "/s": Fraction(1),
-    "1/s": Fraction(1),
-}
-_COUNTS = {"packet": Fraction(1), "packets": Fraction(1), "particle": Fraction(1), "particles": Fraction(1)}
-_SHARES = {"%": Fraction(1, 100)}
-_TIMES = {
-    name: Fraction(*scale)
+_SIZES = _Units(_prefixed({"B": 1, "byte": 1, "bytes": 1}, _PREFIXES | _BINARY))
+_PACKETS = _Units(
+    _prefixed({"pps": 1, "packets/s": 1, "packet/s": 1}, _PREFIXES | {"K": 10**3})
+    | {"/s": Fraction(1), "1/s": Fraction(1)}
+)
+_COUNTS = _Units(dict.fromkeys(("packet", "packets", "particle", "particles"), Fraction(1)))
+_SHARES = _Units({"%": Fraction(1, 100)})
+_NO_UNITS = _Units()
+_TIMES = _Units(
+    (name, Fraction(*scale))
     for names, scale in {
         "ps picosecond picoseconds": (1, 10**12),
         "ns nanosecond nanoseconds": (1, 10**9),
@@ -92,7 +103,7 @@ _TIMES = {
         "d day days": (86400,),
     }.items()
     for name in names.split()
-}
+)
 _NUMPY_UNITS = {
     "W": Fraction(604800),
     "D": Fraction(86400),
@@ -131,8 +142,12 @@ def refusal(field: str, bounds: str, value: object, why: str = "") -> ScenarioEr
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _exact(value: object, field: str, bounds: str, table: dict[str, Fraction]) -> Fraction:
+def _exact(value: object, field: str, bounds: str, table: _Units) -> Fraction:
     """The rational a number or a string with a unit stands for."""
+    if type(value) is int:  # the common cases first
+        return Fraction(value)
+    if type(value) is str:
+        return _parsed(value, field, bounds, table)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     match value:
@@ -157,19 +172,28 @@ def _exact(value: object, field: str, bounds: str, table: dict[str, Fraction]) -
     raise refusal(field, bounds, value, f"a {type(value).__name__} is no number")
 
 
-def _parsed(text: str, field: str, bounds: str, table: dict[str, Fraction]) -> Fraction:
+def _parsed(text: str, field: str, bounds: str, table: _Units) -> Fraction:
+    read = _read(str(text), table)
+    if isinstance(read, str):
+        raise refusal(field, bounds, text, read)
+    return read
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(text: str, table: _Units) -> Fraction | str:
+    """What a string stands for, or why it stands for nothing; scenarios by the thousand repeat the same few."""
     found = _NUMBER.fullmatch(text.strip())
     if not found or len(text) > _MOST_DIGITS:
-        raise refusal(field, bounds, text, "it does not begin with a number")
+        return "it does not begin with a number"
     unit = "".join(found[2].split())
     if unit and unit not in table:
         near = [name for name in table if name.lower() == unit.lower()]
         hint = f"did you mean {' or '.join(near)}?" if near else f"units are {_listed(table)}"
-        raise refusal(field, bounds, text, f'unknown unit "{unit}"; {hint}' if table else "it has no unit")
+        return f'unknown unit "{unit}"; {hint}' if table else "it has no unit"
     try:
         value = Fraction(found[1])
     except (ValueError, ZeroDivisionError) as error:
-        raise refusal(field, bounds, text, str(error)) from None
+        return str(error)
     return value * table[unit] if unit else value
 
 
@@ -218,7 +242,7 @@ def number(value: object, field: str, bounds: str = "a finite number") -> Fracti
     ScenarioError
         It is no finite number (a bool is none either).
     """
-    return _exact(value, field, bounds, {})
+    return _exact(value, field, bounds, _NO_UNITS)
 
 
 def rate(value: RateLike, field: str = "rate") -> Fraction:
@@ -243,7 +267,7 @@ def rate(value: RateLike, field: str = "rate") -> Fraction:
     """
     bounds = "above 0 and at most 8e12 bit/s"
     exact = _exact(value, field, bounds, _RATES)
-    if not 0 < exact <= MAX_RATE:
+    if not 0 < exact.numerator <= MAX_RATE * exact.denominator:
         raise refusal(field, bounds, value)
     return fits(exact, field, value)
 
@@ -315,8 +339,10 @@ def time(value: TimeLike, field: str = "time", *, positive: bool = False) -> int
     ScenarioError
         It is no such time.
     """
+    if type(value) is int and 0 < value < LONGEST // PICO:  # the common case first
+        return value * PICO
     bounds = f"a time {'above 0 s and at most' if positive else 'from 0 to'} 9200000 s (106 days)"
-    ps = round(seconds(value, field, bounds) * PICO)
+    ps = picoseconds(seconds(value, field, bounds))
     if not (1 if positive else 0) <= ps <= LONGEST:
         raise refusal(field, bounds, value)
     return ps
@@ -324,22 +350,29 @@ def time(value: TimeLike, field: str = "time", *, positive: bool = False) -> int
 
 def whole_time(value: TimeLike, field: str) -> Fraction:
     """As `time`, but in seconds: a Fraction that is whole picoseconds."""
+    if type(value) is int and value == 0:
+        return _ZERO
     return Fraction(time(value, field), PICO)
 
 
 def picoseconds(value: Fraction) -> int:
     """Fraction seconds as whole picoseconds (nearest, ties to even)."""
-    return round(value * PICO)
+    steps, rest = divmod(PICO, value.denominator)
+    return round(value * PICO) if rest else value.numerator * steps
 
 
 def count(value: object, field: str, minimum: int = 0, maximum: int = 2**62) -> int:
     """A whole number within bounds, such as a limit in packets; ``10.0`` is 10, ``10.5`` is refused."""
+    if type(value) is int and minimum <= value <= maximum:  # the common case first
+        return value
     bounds = f"a whole number from {minimum} to {_said(maximum)}"
     return _whole(value, field, bounds, _COUNTS, minimum, maximum)
 
 
 def size(value: object, field: str, minimum: int = 0, maximum: int = 2**62) -> int:
     """A whole number of bytes within bounds: a number, or a string as ``"8 kB"`` (1000) or ``"8 KiB"`` (1024)."""
+    if type(value) is int and minimum <= value <= maximum:  # the common case first
+        return value
     bounds = f"a whole number of bytes from {minimum} to {_said(maximum)}"
     return _whole(value, field, bounds, _SIZES, minimum, maximum)
 
@@ -357,7 +390,7 @@ def _said(bound: int) -> str:
     return "2**62" if bound == 2**62 else str(bound)
 
 
-def _whole(value: object, field: str, bounds: str, table: dict[str, Fraction], minimum: int, maximum: int) -> int:
+def _whole(value: object, field: str, bounds: str, table: _Units, minimum: int, maximum: int) -> int:
     exact = _exact(value, field, bounds, table)
     if exact.denominator != 1 or not minimum <= exact <= maximum:
         raise refusal(field, bounds, value)
@@ -376,8 +409,11 @@ def fits(exact: Fraction, field: str, given: object) -> Fraction:
 
 def ratio(exact: Fraction) -> Ratio:
     """The core's form of a rational that `fits`: an int, or (whole, part, per)."""
-    whole, part = divmod(exact.numerator, exact.denominator)
-    return (whole, part, exact.denominator) if part else whole
+    per = exact.denominator
+    if per == 1:
+        return exact.numerator
+    whole, part = divmod(exact.numerator, per)
+    return whole, part, per
 
 
 def integers(values: list[Fraction]) -> list[int]:

@@ -35,6 +35,7 @@ def description(cls: type[T]) -> type[T]:
     return dataclass(init=False, repr=False, eq=False, slots=True)(cls)
 
 
+_assign = object.__setattr__
 _SIGNATURES: dict[type[Any], Mapping[str, Any]] = {}
 
 
@@ -91,7 +92,7 @@ class Description:
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
-            object.__setattr__(self, name, value)
+            _assign(self, name, value)
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments that make this description again, all of them."""
@@ -138,8 +139,8 @@ class Description:
 
     def _lower(self) -> Spec:
         """Kind and settings, as the core reads them."""
-        settings = ((name, getattr(self, name)) for name in signature(type(self)))
-        return self.kind, tuple((name, lowered(value)) for name, value in settings if value is not None)
+        settings = [(name, getattr(self, name)) for name in signature(type(self))]
+        return self.kind, tuple([(name, lowered(value)) for name, value in settings if value is not None])
 
 
 def _made(cls: type[T], arguments: dict[str, Any]) -> T:
@@ -149,6 +150,8 @@ def _made(cls: type[T], arguments: dict[str, Any]) -> T:
 
 def lowered(value: Any) -> Value:
     """One setting in the core's terms."""
+    if type(value) is int or type(value) is str:  # the common cases first
+        return value
     if isinstance(value, Fraction):
         return units.ratio(value)
     if isinstance(value, bool):
@@ -206,6 +209,8 @@ def checked_instance(value: object, field: str, cls: type[T], instead: str = "")
 
 def checked_list(value: object, field: str, bounds: str) -> list[Any]:
     """The items of a list, tuple, array or the like; a string or a number is one item."""
+    if type(value) is list or type(value) is tuple:  # the common cases first
+        return list(value)
     if isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_)):
         return [value]
     if isinstance(value, (Mapping, AbstractSet)):

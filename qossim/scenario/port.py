@@ -418,7 +418,8 @@ class Port(Description):
     def _check_clock(self, given: object, owner: str) -> None:
         """The largest datagram must be sent in half the clock's range, and queues must be finite in bytes."""
         bits = 8 * self.wire_bytes(LARGEST)
-        if bits * (units.PICO // self.rate + 1) >= 2**62:
+        per_bit = units.PICO * self.rate.denominator // self.rate.numerator + 1
+        if bits * per_bit >= 2**62:
             least = units.short(Fraction(bits * units.PICO, 2**62), "bit/s")
             raise units.refusal(
                 f"{owner}: rate",
