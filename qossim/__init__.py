@@ -20,7 +20,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from qossim.errors import ScenarioError
+from qossim.errors import ScenarioError, SweepError
 
 if TYPE_CHECKING:
     # isort: off
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         student_t_quantile,
         warmup_of,
     )
+    from qossim.sweep import sweep, zipped
 
 __version__ = "0.1.0"
 
@@ -86,6 +87,9 @@ __all__ = [  # noqa: RUF022
     "explore",
     "Result",
     "load",
+    "sweep",
+    "zipped",
+    "SweepError",
     "Statistics",
     "StreamedStatistics",
     "Interval",
@@ -117,6 +121,8 @@ _LATER = {
     "explore": "explore",
     "Result": "result",
     "load": "result",
+    "sweep": "sweep",
+    "zipped": "sweep",
     "Statistics": "statistics",
     "StreamedStatistics": "statistics",
     "Interval": "statistics",

@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ScenarioError"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["ScenarioError", "SweepError"]
 
 
 class ScenarioError(ValueError):
@@ -19,3 +24,22 @@ class ScenarioError(ValueError):
         ...
     qossim.errors.ScenarioError: TxRing: limit must be a whole number from 1 to 2**62, got 0
     """
+
+
+class SweepError(RuntimeError):
+    """A sweep came to grief: a point of it failed, or a worker died. The message names the parameters.
+
+    Attributes
+    ----------
+    points : list of dict
+        Parameters of the points that failed or were under way.
+    table : xarray.Dataset or None
+        What was finished till then, as an interrupted sweep returns it.
+    """
+
+    def __init__(
+        self, message: str, points: list[dict[str, Any]] | None = None, table: xr.Dataset | None = None
+    ) -> None:
+        super().__init__(message)
+        self.points = points or []
+        self.table = table

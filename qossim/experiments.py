@@ -8,9 +8,10 @@ best-effort stream share a 2 Mbit/s ATM PVC, and EF is queued by WFQ or by PQ, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -45,6 +46,7 @@ UDP = 28
 
 _SCHEDULERS: dict[str, Scheduler] = {"pq": PQ(), "wfq": SCFQ()}
 _LLC_SNAP = AAL5("llc-snap")
+T = TypeVar("T")
 
 
 def ef_wfq_vs_pq(
@@ -163,16 +165,7 @@ def ef_wfq_vs_pq(
     ring = None
     if tx_ring_limit is not None:
         ring = TxRing(tx_ring_limit, particle=particle, header=particle_header, admit=tx_ring_admit, free=tx_ring_free)
-    classes = [
-        TrafficClass(
-            "EF",
-            match="EF",
-            bandwidth=ef_bandwidth,
-            queue=DropTail(ef_queue_limit),
-            police=None if police_rate is None else TokenBucket(police_rate, police_burst),
-        ),
-        TrafficClass("BE", bandwidth=be_bandwidth, queue=DropTail(be_queue_limit)),
-    ]
+    classes = _once(_classes, ef_bandwidth, be_bandwidth, police_rate, police_burst, ef_queue_limit, be_queue_limit)
     ports = [
         Port(
             name,
@@ -185,7 +178,32 @@ def ef_wfq_vs_pq(
         )
         for name in ("near", "far")
     ]
-    return Scenario(flows=_flows(best_effort, ef_rate, ef_frame, be_pps, be_payload, phases), ports=ports)
+    flows = _once(_flows, best_effort, ef_rate, ef_frame, be_pps, be_payload, phases)
+    return Scenario(flows=flows, ports=ports)
+
+
+def _once(make: Callable[..., T], *arguments: object) -> T:
+    """What it makes; of equal arguments the same, as in a sweep over others. Descriptions are frozen."""
+    try:
+        return make(*arguments)
+    except TypeError:  # an argument that cannot be looked up
+        return make.__wrapped__(*arguments)  # type: ignore[attr-defined, no-any-return]
+
+
+@functools.lru_cache(maxsize=64, typed=True)
+def _classes(
+    ef_bandwidth: RateLike,
+    be_bandwidth: RateLike,
+    police_rate: RateLike | None,
+    police_burst: SizeLike,
+    ef_queue_limit: int | None,
+    be_queue_limit: int | None,
+) -> tuple[TrafficClass, ...]:
+    police = None if police_rate is None else TokenBucket(police_rate, police_burst)
+    return (
+        TrafficClass("EF", match="EF", bandwidth=ef_bandwidth, queue=DropTail(ef_queue_limit), police=police),
+        TrafficClass("BE", bandwidth=be_bandwidth, queue=DropTail(be_queue_limit)),
+    )
 
 
 def _scheduler(scheduler: object) -> Scheduler:
@@ -197,9 +215,10 @@ def _scheduler(scheduler: object) -> Scheduler:
     return found
 
 
+@functools.lru_cache(maxsize=64, typed=True)
 def _flows(
     best_effort: object, ef_rate: RateLike, ef_frame: SizeLike, be_pps: RateLike, be_payload: SizeLike, phases: object
-) -> list[Flow]:
+) -> tuple[Flow, ...]:
     if not isinstance(best_effort, bool | np.bool_):
         raise units.refusal("best_effort", "True or False", best_effort)
     if phases not in ("random", "fixed"):
@@ -211,7 +230,7 @@ def _flows(
     flows = [Flow("EF", ef, dscp="EF")]
     if best_effort:
         flows.append(Flow("BE", CBR(pps=be_pps, size=payload + UDP, phase=phase), route=["near"]))
-    return flows
+    return tuple(flows)
 
 
 # -- all four cases ----------------------------------------------------------------------------------------------------

@@ -148,6 +148,8 @@ def _exact(value: object, field: str, bounds: str, table: _Units) -> Fraction:
         return Fraction(value)
     if type(value) is str:
         return _parsed(value, field, bounds, table)
+    if type(value) is Fraction:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     match value:
@@ -276,7 +278,7 @@ def packet_rate(value: RateLike, field: str = "pps") -> Fraction:
     """Packets per second, exact and above 0: a number, or a string as ``"200 pps"`` or ``"5 kpps"``."""
     bounds = "a number of packets/s above 0 and at most 1e12"
     exact = _exact(value, field, bounds, _PACKETS)
-    if not 0 < exact <= PICO:
+    if not 0 < exact.numerator <= PICO * exact.denominator:
         raise refusal(field, bounds, value)
     return exact
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -65,7 +66,8 @@ class TokenBucket(Policer):
     ) -> None:
         bits = units.rate(rate, "TokenBucket: rate")
         depth = units.size(burst, "TokenBucket: burst", 0, 10**12)
-        tokens_per_byte = (bits / (8 * units.PICO)).denominator  # counted so that a picosecond brings a whole number
+        # Counted so that a picosecond brings a whole number of them: the denominator of bits / (8 * PICO).
+        tokens_per_byte = bits.denominator * 8 * units.PICO // math.gcd(bits.numerator, 8 * units.PICO)
         if max(depth, 2**18) * tokens_per_byte >= 2**126:
             raise units.refusal("TokenBucket: rate", "of fewer digits for this burst", rate, "round it")
         self._set(

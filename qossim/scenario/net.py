@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qossim import units
@@ -172,12 +173,19 @@ class Scenario(Description):
             everywhere = tuple(index.values())
             self._set(
                 _lowered=Lowered(
-                    ports=tuple(port._lower_port() for port in self.ports),
+                    ports=_lower_ports(self.ports),
                     flows=tuple((_lower_flow(flow, index, everywhere), flow.source._draws()) for flow in self.flows),
                 )
             )
         assert self._lowered is not None
         return self._lowered
+
+
+def _lower_ports(ports: tuple[Port, ...]) -> tuple[tuple[Any, ...], ...]:
+    lowered = [ports[0]._lower_port()]
+    for before, port in itertools.pairwise(ports):
+        lowered.append(port._lower_port(before, lowered[-1]))
+    return tuple(lowered)
 
 
 def _lower_flow(flow: Flow, index: Mapping[str, int], everywhere: tuple[int, ...]) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -441,7 +442,10 @@ class Port(Description):
         """Seconds on the wire of an IP datagram of `size` bytes, exact."""
         return 8 * self.wire_bytes(size) / self.rate
 
-    def _lower_port(self) -> tuple[Any, ...]:
+    def _lower_port(self, like: Port | None = None, lowered: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+        """The core's form; what it shares with the port `like` is taken from the form of that."""
+        if like is not None and self._same_parts(like):
+            return self.name, units.ratio(self.rate), *lowered[2:5], units.picoseconds(self.propagation), lowered[6]
         ring = self.tx_ring
         by_quantum = DRR._by_quantum(self.classes)  # a quantum here and there counts for nothing
         return (
@@ -451,7 +455,17 @@ class Port(Description):
             self.scheduler._lower(),
             None if ring is None or ring.limit is None else ring._lower(),
             units.picoseconds(self.propagation),
-            tuple(c._lower_class(by_quantum) for c in self.classes),
+            tuple([c._lower_class(by_quantum) for c in self.classes]),
+        )
+
+    def _same_parts(self, other: Port) -> bool:
+        """Whether both were made of the very same descriptions, as ports along a path often are."""
+        return (
+            self.framing is other.framing
+            and self.scheduler is other.scheduler
+            and self.tx_ring is other.tx_ring
+            and len(self.classes) == len(other.classes)
+            and all(map(operator.is_, self.classes, other.classes))
         )
 
 

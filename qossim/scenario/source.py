@@ -130,7 +130,7 @@ def _checked_size(value: object, owner: str) -> int | Sizes:
 
 
 def _mean_bits(size: int | Sizes) -> Fraction:
-    return 8 * (size.mean if isinstance(size, Sizes) else Fraction(size))
+    return 8 * size.mean if isinstance(size, Sizes) else Fraction(8 * size)
 
 
 def _size_settings(size: int | Sizes) -> tuple[tuple[str, Value], ...]:
@@ -141,7 +141,7 @@ def _checked_interval(
     owner: str, size: int | Sizes, rate: object, pps: object, interval: object, forms: tuple[str, ...]
 ) -> tuple[str, Fraction]:
     """The mean time between packets from the one form in which it is given, and that form's name."""
-    given = {name: v for name, v in (("rate", rate), ("pps", pps), ("interval", interval)) if v is not None}
+    given = {name: v for name, v in [("rate", rate), ("pps", pps), ("interval", interval)] if v is not None}
     if len(given) != 1:
         got = " and ".join(f"{name}={units.shown(value)}" for name, value in given.items()) or "none"
         raise ScenarioError(f"{owner}: exactly one of {', '.join(forms)} must be given, got {got}")
@@ -154,7 +154,7 @@ def _checked_interval(
         seconds = 1 / units.packet_rate(value, name)  # type: ignore[arg-type]
     else:
         seconds = units.seconds(value, name, bounds)  # type: ignore[arg-type]
-    if not 1 <= seconds * units.PICO <= units.LONGEST:
+    if not seconds.denominator <= seconds.numerator * units.PICO <= units.LONGEST * seconds.denominator:
         raise units.refusal(name, bounds, value)
     return form, seconds
 
@@ -216,7 +216,7 @@ class CBR(Source):
     ) -> None:
         checked = _checked_size(size, "CBR")
         form, seconds = _checked_interval("CBR", checked, rate, pps, interval, ("rate", "pps", "interval"))
-        if (seconds * units.PICO).denominator >= 2**63:
+        if seconds.denominator >= 2**63 and (seconds * units.PICO).denominator >= 2**63:
             bounds = "such that the picoseconds between packets are a ratio of whole numbers below 2**63"
             raise units.refusal(f"CBR: {form}", bounds, {"rate": rate, "pps": pps}.get(form, interval), "round it")
         at: Fraction | str = (

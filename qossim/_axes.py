@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The axes of a sweep: names, values and the labels that values have in a table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+import re
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from qossim import units
+from qossim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Axis", "Grid", "label", "zipped"]
+
+Values: TypeAlias = "Iterable[Any] | Mapping[str, Any]"
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class zipped:
+    """Several parameters that change together: one axis of a sweep with a coordinate for each of them.
+
+    Parameters
+    ----------
+    **parameters : sequence or dict
+        Values of each parameter, all of one length. See `qossim.sweep` for what values may be.
+
+    Raises
+    ------
+    ScenarioError
+        There is no parameter, or they are of different lengths.
+
+    Examples
+    --------
+    >>> zipped(scheduler=["wfq", "pq"], tx_ring_limit=[3, 1])
+    zipped(scheduler=['wfq', 'pq'], tx_ring_limit=[3, 1])
+    """
+
+    __slots__ = ("parameters",)
+
+    def __init__(self, **parameters: Values) -> None:
+        if not parameters:
+            raise ScenarioError("zipped: at least one parameter must be given, got none")
+        self.parameters: dict[str, Any] = {
+            name: dict(values) if isinstance(values, Mapping) else _listed(f"zipped: {name}", values)
+            for name, values in parameters.items()
+        }
+        lengths = {name: len(values) for name, values in self.parameters.items()}
+        if len(set(lengths.values())) > 1:
+            raise units.refusal("zipped: all parameters", "of one length", lengths)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.parameters.values())))
+
+    def __repr__(self) -> str:
+        return f"zipped({', '.join(f'{name}={values!r}' for name, values in self.parameters.items())})"
+
+
+class Parameter(NamedTuple):
+    """One parameter of `build` along an axis."""
+
+    name: str
+    values: list[Any]
+    labels: NDArray[Any]
+    """(n,) array of int64, float64, bool or str."""
+
+
+class Axis(NamedTuple):
+    """One dimension."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+    def __len__(self) -> int:
+        return len(self.parameters[0].values)
+
+
+class Grid:
+    """All axes, and the points that they span, numbered with the last axis going round fastest.
+
+    Parameters
+    ----------
+    axes : mapping, or zipped
+        As `qossim.sweep` takes them.
+    taken : collection of str
+        Names that no axis can have.
+    """
+
+    def __init__(self, axes: object, taken: Iterable[str]) -> None:
+        if isinstance(axes, zipped):
+            axes = {"case": axes}
+        if not isinstance(axes, Mapping):
+            raise units.refusal("axes", "a dict of names and values, or zipped(...)", axes)
+        self.axes = tuple(_axis(name, values) for name, values in axes.items())
+        self.shape = tuple(map(len, self.axes))
+        self.size = math.prod(self.shape)
+        self._check_names(frozenset(taken))
+
+    def _check_names(self, taken: frozenset[str]) -> None:
+        names = [each.name for axis in self.axes for each in axis.parameters]
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise units.refusal("axes", "of different parameters", names, f'"{name}" comes twice')
+            seen.add(name)
+        for axis in self.axes:
+            own = {each.name for each in axis.parameters}
+            for name in own | {axis.name}:
+                if name in taken:
+                    raise units.refusal("axes", "of names that the table does not use itself", name)
+            if axis.name in seen - own:
+                raise units.refusal("axes", "of different names", names, f'"{axis.name}" is a parameter elsewhere')
+
+    def parameters(self, point: int) -> dict[str, Any]:
+        """What `build` is called with."""
+        return {each.name: each.values[i] for axis, i in self._places(point) for each in axis.parameters}
+
+    def spoken(self, point: int) -> str:
+        """The parameters of a point, for a message."""
+        parts = [
+            f"{each.name}={each.labels[i].item()!r}" for axis, i in self._places(point) for each in axis.parameters
+        ]
+        return ", ".join(parts) if parts else "its only point"
+
+    def _places(self, point: int) -> Iterable[tuple[Axis, int]]:
+        return zip(self.axes, map(int, np.unravel_index(point, self.shape)) if self.shape else (), strict=True)
+
+    def all_parameters(self) -> Iterable[dict[str, Any]]:
+        """`parameters` of every point in turn."""
+        along = [
+            [{each.name: each.values[i] for each in axis.parameters} for i in range(len(axis))] for axis in self.axes
+        ]
+        for chosen in itertools.product(*along):
+            together: dict[str, Any] = {}
+            for some in chosen:
+                together.update(some)
+            yield together
+
+    def plain(self) -> dict[str, dict[str, list[Any]]]:
+        """Labels by axis and parameter, as JSON holds them."""
+        return {axis.name: {each.name: each.labels.tolist() for each in axis.parameters} for axis in self.axes}
+
+
+def _axis(name: object, values: object) -> Axis:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise units.refusal("axes", "named as parameters of build are", name)
+    if isinstance(values, zipped):
+        parameters = tuple(_parameter(each, f"axis {name}: {each}", v) for each, v in values.parameters.items())
+        return Axis(name, parameters)
+    return Axis(name, (_parameter(name, f"axis {name}", values),))
+
+
+def _parameter(name: str, field: str, values: object) -> Parameter:
+    if isinstance(values, Mapping):
+        labels, values = [str(each) for each in values], list(values.values())
+        if not values:
+            raise units.refusal(field, "a list of at least one value", values)
+        return Parameter(name, values, np.array(labels, dtype=np.str_))
+    listed = _listed(field, values)
+    array = _labels(field, listed)
+    _check_different(field, listed, array)
+    return Parameter(name, listed, array)
+
+
+def _listed(field: str, values: object) -> list[Any]:
+    """The values, NumPy's scalars as Python's own."""
+    bounds = "a list of at least one value"
+    if isinstance(values, str | bytes | AbstractSet | Mapping | zipped) or not isinstance(values, Iterable):
+        raise units.refusal(field, bounds, values)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise units.refusal(field, f"{bounds}, in one dimension", values)
+    listed = [_element(value) for value in values]
+    if not listed:
+        raise units.refusal(field, bounds, listed)
+    return listed
+
+
+def _element(value: Any) -> Any:
+    """What an array gives for an element, as Python's own; but a timedelta64 knows its unit and an int does not."""
+    if isinstance(value, np.timedelta64 | np.datetime64):
+        return value
+    if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
+        return value.item()
+    return value
+
+
+def _labels(field: str, values: list[Any]) -> NDArray[Any]:
+    if all(isinstance(value, bool) for value in values):
+        return np.array(values, dtype=np.bool_)
+    if all(isinstance(value, str) for value in values):
+        return np.array(values, dtype=np.str_)
+    if all(isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) for value in values):
+        return _numbers(field, values)
+    return np.array([label(field, value) for value in values], dtype=np.str_)
+
+
+def _numbers(field: str, values: list[Any]) -> NDArray[Any]:
+    if all(isinstance(value, int) and abs(value) < 2**63 for value in values):
+        return np.array(values, dtype=np.int64)
+    floats = np.array([float(value) for value in values], dtype=np.float64)
+    if np.isnan(floats).any():
+        raise units.refusal(field, "of values that can be told apart", values, "NaN is equal to nothing")
+    return floats
+
+
+def label(field: str, value: Any) -> str:
+    """What a value is called in a table: the same in every process.
+
+    Raises
+    ------
+    ScenarioError
+        It has no name, and prints as an address in memory.
+    """
+    if value is None or isinstance(value, bool | str | int | float):
+        return str(value)
+    for attribute in ("name", "__name__"):
+        name = getattr(value, attribute, None)
+        if isinstance(name, str) and name:
+            return name
+    text = repr(value)
+    if _ADDRESS.search(text):
+        raise units.refusal(
+            field, "of values with a name", value, f'give labels: {{"a name": {type(value).__name__}...}}'
+        )
+    text = " ".join(text.split())
+    return text.removesuffix("()")  # PQ() is PQ
+
+
+def _check_different(field: str, values: list[Any], labels: NDArray[Any]) -> None:
+    seen: dict[Any, int] = {}
+    for i, each in enumerate(labels.tolist()):
+        if each in seen:
+            raise units.refusal(
+                field,
+                "of values that can be told apart",
+                [values[seen[each]], values[i]],
+                f"both are labelled {units.shown(each)}; a dict gives labels of your own",
+            )
+        seen[each] = i

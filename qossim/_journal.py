@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The file to which a sweep appends each run that is finished, so that it can go on after whatever stopped it.
+
+Lines of JSON. The first says what the sweep is; a line ``{"layout": k, "flows": ..., "ports": ...}`` names the flows
+and ports of the runs that follow with that ``layout``; a run is ``{"point": ..., "replication": ..., "layout": k,
+"numbers": [...]}``, with floats that read back to the last bit and null for NaN. Lines are only ever appended, each in
+one piece: what a crash can leave is a last line that is torn, and that run is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import struct
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from qossim._points import Layout, Row, width
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["Journal"]
+
+_FORMAT = "qossim sweep"
+_FORMAT_VERSION = 1
+
+
+class Journal:
+    """A file of finished runs, open for more of them; safe to use from several threads.
+
+    Attributes
+    ----------
+    rows : list of Row
+        What was in it when it was opened.
+    """
+
+    def __init__(self, path: Path, file: int, rows: list[Row], layouts: dict[Layout, int]) -> None:
+        self.path = path
+        self.rows = rows
+        self._file = file
+        self._layouts = layouts
+        self._lock = threading.Lock()
+
+    @classmethod
+    def create(cls, path: Path, sweep: dict[str, Any]) -> Self:
+        """A new file for a sweep.
+
+        Raises
+        ------
+        FileExistsError
+            It is there already.
+        """
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        except FileExistsError:
+            raise FileExistsError(
+                f"save: {path} is there already: go on with it by resume=, or remove it to start anew"
+            ) from None
+        self = cls(path, file, [], {})
+        self._append({"format": _FORMAT, "version": _FORMAT_VERSION, "sweep": sweep})
+        return self
+
+    @classmethod
+    def reopen(cls, path: Path, levels: int) -> Self:
+        """An old file, to go on with; what a crash tore off is cut away. `levels` is the number of quantiles."""
+        lines, whole = _lines(path)
+        found: dict[int, Layout] = {}
+        rows = []
+        for number, line in enumerate(lines[1:], start=2):
+            try:
+                row = _read(line, found, levels)
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(f"{path}, line {number}: damaged ({type(error).__name__}: {error})") from error
+            if row is not None:
+                rows.append(row)
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        os.ftruncate(file, whole)
+        return cls(path, file, rows, {layout: number for number, layout in found.items()})
+
+    @staticmethod
+    def sweep_of(path: Path) -> dict[str, Any]:
+        """What the first line says the sweep is.
+
+        Raises
+        ------
+        ValueError
+            It is no such file, or of a later version.
+        """
+        lines, _ = _lines(path)
+        try:
+            first = json.loads(lines[0])
+            form = first["format"], first["version"]
+            sweep: dict[str, Any] = first["sweep"]
+        except (ValueError, KeyError, TypeError, IndexError):
+            raise ValueError(f"resume: {path} is no file of a sweep") from None
+        if form != (_FORMAT, _FORMAT_VERSION):
+            raise ValueError(f"resume: {path} is of format {form}, but this reads {(_FORMAT, _FORMAT_VERSION)}")
+        return sweep
+
+    def write(self, row: Row) -> None:
+        """Append one run. Once this returns, only a failing disk can lose it."""
+        point, replication, layout, numbers = row
+        with self._lock:
+            number = self._layouts.get(layout)
+            if number is None:
+                number = self._layouts[layout] = len(self._layouts)
+                self._append({"layout": number, "flows": layout.flows, "ports": layout.ports})
+            values = [None if math.isnan(each) else each for each in struct.unpack(f"{len(numbers) // 8}d", numbers)]
+            self._append({"point": point, "replication": replication, "layout": number, "numbers": values})
+
+    def _append(self, line: dict[str, Any]) -> None:
+        left = memoryview(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        while left:
+            left = left[os.write(self._file, left) :]
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _lines(path: Path) -> tuple[list[bytes], int]:
+    """The lines that were written to their end, and how many bytes they take."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    return content[:whole].split(b"\n")[:-1], whole
+
+
+def _read(line: bytes, layouts: dict[int, Layout], levels: int) -> Row | None:
+    """A run, or None where a layout was told, which is put among `layouts`."""
+    told = json.loads(line)
+    if "flows" in told:
+        ports = tuple((str(name), tuple(map(str, classes))) for name, classes in told["ports"])
+        layouts[int(told["layout"])] = Layout(tuple(map(str, told["flows"])), ports)
+        return None
+    layout = layouts[told["layout"]]
+    values = [math.nan if each is None else float(each) for each in told["numbers"]]
+    if len(values) != width(layout, levels):
+        raise ValueError(f"{len(values)} numbers in place of {width(layout, levels)}")
+    return int(told["point"]), int(told["replication"]), layout, struct.pack(f"{len(values)}d", *values)

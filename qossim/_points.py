@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""What a worker of a sweep does: build points, run their replications, and boil each run down to one row of numbers.
+
+A row is the bytes of float64 numbers: first the warm-up, then for each flow its digest (see `Simulation.digest`), then
+for each flow its counts, then for each port its own numbers and those of each of its classes. A `Layout` says whose
+they are. Nothing here knows of tables.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from qossim._core import Simulation
+from qossim.run import _generator, _Root
+from qossim.scenario.net import Scenario
+from qossim.statistics import StreamedStatistics, mser5
+from qossim.units import PICO, refusal
+
+if TYPE_CHECKING:
+    from qossim._core import ClassCounts, FlowCounts, FlowStatistics, PortCounts
+    from qossim.scenario.net import Lowered
+
+__all__ = [
+    "BY_CLASS",
+    "BY_FLOW",
+    "BY_PORT",
+    "BY_QUANTILE",
+    "DIGEST",
+    "Failure",
+    "Layout",
+    "Outcome",
+    "Row",
+    "Settings",
+    "Stopped",
+    "Task",
+    "width",
+    "work",
+]
+
+Row: TypeAlias = "tuple[int, int, Layout, bytes]"
+"""Point, replication, whose numbers they are, and the numbers."""
+
+
+class Settings(NamedTuple):
+    """What all runs of a sweep have in common. It travels to other processes."""
+
+    build: Callable[..., Scenario]
+    record: str
+    duration: int
+    """Picoseconds."""
+    warmup: int | None
+    """Picoseconds; None if it is to be found by MSER-5."""
+    drain: bool
+    bit_generator: str
+    root: _Root
+    levels: tuple[tuple[int, int], ...]
+
+
+class Task(NamedTuple):
+    """Some replications of a point."""
+
+    point: int
+    parameters: dict[str, Any]
+    replications: Sequence[int]
+
+
+class Layout(NamedTuple):
+    """The names of flows, and of ports with their classes."""
+
+    flows: tuple[str, ...]
+    ports: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Failure(NamedTuple):
+    """An error, and where it happened."""
+
+    point: int
+    replication: int | None
+    """None: while the scenario was being built."""
+    error: Exception
+
+
+class Outcome(NamedTuple):
+    """What a worker hands back."""
+
+    rows: list[Row]
+    failure: Failure | None
+    runs: int
+    seconds: float
+
+
+class Stopped(Exception):
+    """A run was broken off because the sweep was."""
+
+
+# -- what is measured --------------------------------------------------------------------------------------------------
+
+DIGEST = ("delay_min", "delay_mean", "delay_max", "ipdv_mean_abs", "jitter")
+"""The numbers of a flow's digest that are not quantiles, in the core's order."""
+
+BY_QUANTILE = ("delay_quantile", "ipdv_quantile", "pdv_quantile")
+"""Those that are, at each level."""
+
+BY_FLOW: dict[str, Callable[[FlowCounts, int], float]] = {
+    "sent": lambda flow, span: flow["sent"],
+    "received": lambda flow, span: flow["received"],
+    "throughput": lambda flow, span: 8 * flow["received_bytes"] * PICO / span,
+    "loss_ratio": lambda flow, span: _share(flow["dropped_queue"] + flow["dropped_policer"], flow["sent"]),
+    "loss_ratio_queue": lambda flow, span: _share(flow["dropped_queue"], flow["sent"]),
+    "loss_ratio_policer": lambda flow, span: _share(flow["dropped_policer"], flow["sent"]),
+}
+"""Numbers of a flow from its counters and the picoseconds from warm-up to the end."""
+
+BY_PORT: dict[str, Callable[[PortCounts, int], float]] = {
+    "utilisation": lambda port, span: port["busy"] / span,
+}
+"""Numbers of a port, likewise."""
+
+BY_CLASS: dict[str, Callable[[ClassCounts, int], float]] = {
+    "largest_queue": lambda each, span: each["largest_queue"],
+}
+"""Numbers of a class at a port, likewise."""
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
+
+
+def width(layout: Layout, levels: int) -> int:
+    """How many numbers a row has."""
+    flow = len(DIGEST) + len(BY_QUANTILE) * levels + len(BY_FLOW)
+    ports = sum(len(BY_PORT) + len(classes) * len(BY_CLASS) for _, classes in layout.ports)
+    return 1 + len(layout.flows) * flow + ports
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+def work(
+    settings: Settings,
+    tasks: Sequence[Task],
+    deliver: Callable[[Row], None] | None = None,
+    watch: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Run the tasks one after the other, up to the first that fails.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of all runs.
+    tasks : sequence of Task
+        What to run.
+    deliver : callable, optional
+        Is given each row as soon as there is one; without it they are all handed back in the end.
+    watch : callable, optional
+        Is called during long runs, and raises `Stopped` to break off.
+    """
+    rows: list[Row] = []
+    runs, began = 0, time.perf_counter()
+    failure = None
+    layouts: dict[Layout, Layout] = {}  # equal ones are one, which keeps thousands of rows small
+    for task in tasks:
+        replication: int | None = None
+        try:
+            lowered, layout = _built(settings, task)
+            layout = layouts.setdefault(layout, layout)
+            for replication in task.replications:
+                row = task.point, replication, layout, _measured(settings, lowered, replication, watch)
+                runs += 1
+                if deliver is None:
+                    rows.append(row)
+                else:
+                    deliver(row)
+        except Stopped:
+            break
+        except Exception as error:
+            failure = Failure(task.point, replication, error)
+            break
+    return Outcome(rows, failure, runs, time.perf_counter() - began)
+
+
+def _built(settings: Settings, task: Task) -> tuple[Lowered, Layout]:
+    scenario = settings.build(**task.parameters)
+    if not isinstance(scenario, Scenario):
+        raise refusal("what build returns", "a Scenario", scenario)
+    return scenario._lower(), layout_of(scenario)
+
+
+def layout_of(scenario: Scenario) -> Layout:
+    """The names in a scenario; a port without classes has one called "all"."""
+    return Layout(
+        tuple([flow.name for flow in scenario.flows]),
+        tuple([(port.name, tuple([each.name for each in port.classes]) or ("all",)) for port in scenario.ports]),
+    )
+
+
+def _measured(settings: Settings, lowered: Lowered, replication: int, watch: Callable[[float], None] | None) -> bytes:
+    """The row of one run."""
+    warmup = settings.warmup
+    if warmup is None:
+        warmup = _settled(_finished(settings, lowered, replication, 0, watch), len(lowered.flows))
+    simulation = _finished(settings, lowered, replication, warmup, watch)
+    span = settings.duration - warmup
+    if settings.record == "packets":
+        digest = simulation.digest(settings.levels)
+    else:
+        streamed = [_streamed(simulation.statistics(i), settings.levels) for i in range(len(lowered.flows))]
+        digest = np.array(streamed, dtype=np.float64).tobytes()
+    numbers = [number(flow, span) for flow in simulation.flows() for number in BY_FLOW.values()]
+    for port in simulation.ports():
+        numbers += [number(port, span) for number in BY_PORT.values()]
+        numbers += [number(each, span) for each in port["classes"] for number in BY_CLASS.values()]
+    return b"".join((struct.pack("d", warmup / PICO), digest, struct.pack(f"{len(numbers)}d", *numbers)))
+
+
+def _finished(
+    settings: Settings, lowered: Lowered, replication: int, warmup: int, watch: Callable[[float], None] | None
+) -> Simulation:
+    """Replication r draws from the r-th child of the seed, whatever the point: common random numbers."""
+    simulation = Simulation(
+        record=settings.record,  # type: ignore[arg-type]  # a str that was checked
+        duration=settings.duration,
+        warmup=warmup,
+        drain=settings.drain,
+    )
+    for port in lowered.ports:
+        simulation.add_port(*port)
+    root = settings.root
+    seed_of = root._replace(spawn_key=(*root.spawn_key, replication)).seeder()
+    generator = _generator(settings.bit_generator)
+    for flow, draws in lowered.flows:
+        arguments = (*flow, generator(seed_of(flow[0])) if draws else None)
+        simulation.add_flow(*arguments)
+    simulation.run(watch)
+    return simulation
+
+
+def _settled(simulation: Simulation, flows: int) -> int:
+    """The instant from which on every flow's delays have settled (MSER-5), in picoseconds."""
+    packets = simulation.packets()
+    bounds = packets["flow"].searchsorted(np.arange(flows + 1, dtype=np.int32))
+    latest = 0
+    for first, end in itertools.pairwise(bounds):
+        sent, received = packets["sent"][first:end], packets["received"][first:end]
+        arrived = received >= 0
+        sent, received = sent[arrived], received[arrived]
+        left_out = mser5(received - sent)
+        if left_out:
+            latest = max(latest, int(sent[left_out]))
+    return latest
+
+
+def _streamed(found: FlowStatistics, levels: tuple[tuple[int, int], ...]) -> list[float]:
+    """A digest from statistics in constant memory: quantiles to 1 %, no jitter."""
+    from fractions import Fraction
+
+    delay, ipdv = StreamedStatistics(found["delay"], per=PICO), StreamedStatistics(found["ipdv"], per=PICO)
+    at = [Fraction(*level) for level in levels]
+    delays = [delay.quantile(level) for level in at]
+    variations = [ipdv.quantile(level) for level in at]
+    return [
+        *(delay.min, delay.mean, delay.max, ipdv.absolute().mean, math.nan),
+        *delays,
+        *variations,
+        *(each - delay.min for each in delays),
+    ]
