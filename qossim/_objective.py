@@ -223,8 +223,9 @@ def _quantile_interval(
 ) -> tuple[float, float, float]:
     """Order statistics, as far apart as batch means of the share of values up to the quantile ask for.
 
-    The first alone would hold if the packets of a run were independent. The second is the method of indicators: P. W.
-    Heidelberger and P. A. W. Lewis, "Quantile estimation in dependent sequences", Operations Research 32, 1984.
+    The first alone would hold if the packets of a run were independent. The share of packets up to the quantile is a
+    mean over the run, which batch means know how to take; where the share may be off by h, the quantile lies among
+    those of q - h and q + h.
     """
     low, high, reached = quantile_confidence(values, q, level)
     half = _half_width(values <= measured, level)
