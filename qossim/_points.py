@@ -120,10 +120,13 @@ BY_FLOW: dict[str, Callable[[FlowCounts, int], float]] = {
 
 BY_PORT: dict[str, Callable[[PortCounts, int], float]] = {
     "utilisation": lambda port, span: port["busy"] / span,
+    "mean_ring": lambda port, span: port["ring_area"] / span,
+    "largest_ring": lambda port, span: port["largest_ring"],
 }
-"""Numbers of a port, likewise."""
+"""Numbers of a port, likewise; the last two are the ring's."""
 
 BY_CLASS: dict[str, Callable[[ClassCounts, int], float]] = {
+    "mean_queue": lambda each, span: each["queue_area"] / span,
     "largest_queue": lambda each, span: each["largest_queue"],
 }
 """Numbers of a class at a port, likewise."""
@@ -214,8 +217,10 @@ def _measured(settings: Settings, lowered: Lowered, replication: int, watch: Cal
         streamed = [_streamed(simulation.statistics(i), settings.levels) for i in range(len(lowered.flows))]
         digest = np.array(streamed, dtype=np.float64).tobytes()
     numbers = [number(flow, span) for flow in simulation.flows() for number in BY_FLOW.values()]
-    for port in simulation.ports():
+    for port, lowered_port in zip(simulation.ports(), lowered.ports, strict=True):
         numbers += [number(port, span) for number in BY_PORT.values()]
+        if lowered_port[4] is None:  # no ring: nothing to average
+            numbers[-2:] = math.nan, math.nan
         numbers += [number(each, span) for each in port["classes"] for number in BY_CLASS.values()]
     return b"".join((struct.pack("d", warmup / PICO), digest, struct.pack(f"{len(numbers)}d", *numbers)))
 

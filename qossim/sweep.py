@@ -144,8 +144,9 @@ def sweep(
         By flow: ``delay_min``, ``delay_mean``, ``delay_max``, ``delay_quantile`` (one-way delay, RFC 7679),
         ``ipdv_quantile`` (RFC 3393, signed), ``ipdv_mean_abs``, ``pdv_quantile`` (RFC 5481), ``jitter`` (RFC 3550, at
         the end), ``loss_ratio``, ``loss_ratio_queue``, ``loss_ratio_policer``, ``sent``, ``received``, ``throughput``.
-        By port: ``utilisation``; by port and class: ``largest_queue``. NaN where a point has no such flow, port or
-        class, where there is no value, and where nothing ran.
+        By port: ``utilisation``, ``mean_ring``, ``largest_ring`` (particles); by port and class: ``mean_queue``,
+        ``largest_queue`` (packets). NaN where a point has no such flow, port, ring or class, where there is no value,
+        and where nothing ran.
 
         ``attrs`` say how the table was made: ``build``, ``parameters`` (JSON), ``seed`` (a str if it is long),
         ``replications``, ``duration``, ``warmup``, ``record``, ``drain``, ``bit_generator``, ``qossim``, ``numpy``,
@@ -812,9 +813,6 @@ _VARIABLES: dict[str, _Variable] = {
     "largest_ring": _Variable(_PORT, "particles", "most particles in use in the transmit ring"),
     "mean_queue": _Variable(_CLASS, "packets", "packets in the class queue, mean over time"),
     "largest_queue": _Variable(_CLASS, "packets", "most packets in the class queue"),
-}
-_VARIABLES = {
-    name: each for name, each in _VARIABLES.items() if name in {*DIGEST, *BY_QUANTILE, *BY_FLOW, *BY_PORT, *BY_CLASS}
 }
 _TAKEN = frozenset({*_VARIABLES, "replication", "flow", "quantile", "port", "class", "warmup", "target_reached"})
 """Names that no axis can have."""
