@@ -349,7 +349,7 @@ def timeline(
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=max(3, int(inches(ax)[0] * 1.3))))
-    ax.set_xlabel(f"time at {seen.port.name} (ms)")
+    ax.set_xlabel(f"time at {seen.port.name} (ms)" + ("" if pen.named else f", around {pen.name}"))
     ax.grid(True, axis="x", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -430,6 +430,8 @@ class _Pen:
     def __init__(self, ax: Axes, seen: _Seen, scenario: Scenario, watched: int, begin: int, end: int) -> None:
         self.ax, self.seen, self.watched, self.begin, self.end = ax, seen, watched, begin, end
         self.flows = [flow.name for flow in scenario.flows]
+        self.name = f"{self.flows[int(seen.flow[watched])]} {int(seen.seq[watched])}"
+        self.named = False
         width, height = inches(ax)
         self.room = 72 * height
         self.per_ms = 0.92 * 72 * width / ((end - begin) / _MS)
@@ -562,10 +564,11 @@ class _Pen:
         begin, end = bar.times[longest : longest + 2]
         text = str(int(self.seen.seq[bar.row]))
         if bar.row == self.watched:
-            text = f"{self.flows[int(self.seen.flow[bar.row])]} {text}"
+            text = self.name
         size = min(self.font - 0.5, 0.72 * height)
         if size < 4.5 or (end - begin) / _MS * self.per_ms < 0.66 * size * len(text) + 2:
             return
+        self.named |= bar.row == self.watched
         own = self.seen.flow[bar.row] == self.seen.flow[self.watched]
         plain = {"boxstyle": "square,pad=0.06", "facecolor": style["facecolor"], "edgecolor": "none"}
         self.ax.text(

@@ -115,6 +115,8 @@ def box(
 
 
 def _boxes(ax: Axes, boxes: list[dict[str, Any]], positions: list[int]) -> None:
+    if not boxes:
+        return
     ax.bxp(
         boxes,
         positions=positions,

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Figures of the path: the delay budget, what waits at a port, single packets on their way."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.patches import Polygon
+
+import qossim as qs
+from qossim import plots
+from qossim.experiments import ef_wfq_vs_pq, ef_wfq_vs_pq_cases
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    backend = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+    plt.switch_backend(backend)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return ef_wfq_vs_pq_cases(duration=8, warmup=2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def loaded(cases):
+    return cases["PQ, best effort"]
+
+
+def by_hand(**ring):
+    """Packets of 1000, 1000 and 500 bytes at once; a byte takes a microsecond, a particle holds 500 bytes."""
+    flow = qs.Flow("all", qs.Trace([0.0, 0.0, 0.0], [1000, 1000, 500]))
+    port = qs.Port("link", "8 Mbit/s", tx_ring=qs.TxRing(3, particle=500, **ring) if ring else None)
+    return qs.run(qs.Scenario([flow], [port]), duration=0.01, seed=0)
+
+
+def steps(ax, label):
+    line = next(line for line in ax.lines if line.get_label() == label)
+    return [tuple(point) for point in line.get_xydata().round(9).tolist()]
+
+
+# -- budget ------------------------------------------------------------------------------------------------------------
+
+
+def test_bars_of_the_budget_are_the_stages_and_add_up_to_the_mean_delay(cases):
+    ax = plots.budget(cases, "EF")
+    for place, result in enumerate(cases.values()):
+        widths = [bar.get_width() for bar in ax.patches if round(bar.get_y() + bar.get_height() / 2) == place]
+        stages = 1e3 * result["EF"].delay_budget().sum()
+        assert widths == pytest.approx([width for width in stages if width > 0])
+        assert sum(widths) == pytest.approx(1e3 * result["EF"].delay.mean())
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(cases)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "queue",
+        "ring",
+        "serialisation",
+        "propagation",
+    ]
+    assert ax.get_xlabel() == "mean one-way delay (ms)"
+
+
+def test_stages_of_the_budget_differ_in_hatching(loaded):
+    hatches = [bar.get_hatch() for bar in plots.budget(loaded, "EF").patches]
+    assert len(set(hatches)) == len(hatches) == 4
+
+
+def test_the_budget_may_be_told_port_by_port(loaded):
+    widths = [bar.get_width() for bar in plots.budget(loaded, "EF", by_port=True).patches]
+    stages = 1e3 * loaded["EF"].delay_budget().to_numpy().ravel()
+    assert widths == pytest.approx(stages[stages > 0])
+
+
+def test_the_budget_of_a_summary_and_of_no_packets(loaded):
+    summary = qs.run(loaded.scenario, duration=8, warmup=2, seed=1, record="summary")
+    exact, streamed = (plots.budget(result, "EF").patches for result in (loaded, summary))
+    assert [bar.get_width() for bar in streamed] == pytest.approx([bar.get_width() for bar in exact])
+    never = qs.Flow("never", qs.Trace([], []))
+    ax = plots.budget(qs.run(qs.Scenario([never], [qs.Port("link", 1e6)]), duration=1, seed=0))
+    assert [text.get_text() for text in ax.texts] == ["no packet received"]
+
+
+# -- occupancy ---------------------------------------------------------------------------------------------------------
+
+
+def test_queue_and_ring_by_hand():
+    ax = plots.occupancy(by_hand(free="start"), stop=0.003)
+    # The wire takes the first packet, the ring the other two: 2 particles and 1.
+    assert steps(ax, "class queue (packets)") == [(0, 0), (3, 0)]
+    assert steps(ax, "ring (particles)") == [(0, 3), (1, 1), (2, 0), (3, 0)]
+    assert ax.get_xlabel() == "time (ms)"
+    ax = plots.occupancy(by_hand(free="end"), stop=0.003)
+    # Particles of the first packet are in use while it is sent.
+    assert steps(ax, "ring (particles)") == [(0, 4), (1, 3), (2, 1), (2.5, 0), (3, 0)]
+    assert steps(ax, "class queue (packets)") == [(0, 1), (1, 0), (3, 0)]
+
+
+def test_particles_come_back_one_by_one_if_the_ring_says_so():
+    ax = plots.occupancy(by_hand(free="particle"), stop=0.003)
+    assert steps(ax, "ring (particles)") == [(0, 4), (0.5, 3), (1, 3), (1.5, 2), (2, 1), (2.5, 0), (3, 0)]
+
+
+def test_without_a_ring_only_the_queue_is_drawn():
+    ax = plots.occupancy(by_hand(), stop=0.003)
+    assert [line.get_label() for line in ax.lines] == ["the queue (packets)"]
+    assert steps(ax, "the queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
+
+
+def test_the_most_that_waits_is_what_the_counters_say(loaded):
+    ax = plots.occupancy(loaded, "near", start=2, stop=8)
+    for name, counters in loaded.port("near").classes.items():
+        drawn = max(height for _, height in steps(ax, f"{name} queue (packets)"))
+        assert drawn == counters.largest_queue
+
+
+def test_a_window_begins_with_what_stands_there(loaded):
+    whole = steps(plots.occupancy(loaded), "BE queue (packets)")
+    window = steps(plots.occupancy(loaded, start="4 s", stop="4.1 s"), "BE queue (packets)")
+    assert window[0] == (4000, [height for time, height in whole if time <= 4][-1])
+    assert window[-1][0] == 4100
+
+
+# -- timeline ----------------------------------------------------------------------------------------------------------
+
+
+def said(ax):
+    return [text.get_text() for text in ax.texts if text.get_text()]
+
+
+def test_the_timeline_tells_why_a_ring_costs_ef_two_best_effort_transmissions(loaded):
+    ax = plots.timeline(loaded)
+    assert "ring 9.33 ms\nbehind 2 BE" in said(ax)
+    assert "wire 4.66 ms" in said(ax)
+    assert [text.get_text().split("\n")[0] for text in ax.get_yticklabels()] == ["EF queue", "BE queue", "ring", "wire"]
+    assert ax.get_xlabel() == "time at near (ms)"
+
+
+def test_without_best_effort_nothing_waits(cases):
+    assert [text for text in said(plots.timeline(cases["PQ, no best effort"])) if " ms" in text] == ["wire 4.66 ms"]
+
+
+def test_bars_of_the_wire_are_the_transmissions(loaded):
+    ax = plots.timeline(loaded, seq=100)
+    hop, row = loaded.hop("near"), loaded["EF"].rows.start + 100
+    bars = [patch.get_xy() for patch in ax.patches if isinstance(patch, Polygon) and patch.get_zorder() == 3]
+    queue, ring, wire = ((bar[:, 0].min(), bar[:, 0].max()) for bar in bars)
+    queued, handed, start, end = (hop[name][row] / 1e9 for name in ("queued", "ring", "start", "end"))
+    assert (*queue, *ring, *wire) == pytest.approx((queued, handed, handed, start, start, end))
+
+
+def test_packets_in_one_lane_never_overlap(loaded):
+    boxes = []
+    for patch in plots.timeline(loaded).patches:
+        points = patch.get_xy()
+        half = (len(points) - 1) // 2
+        lower, upper = points[:half], points[half : 2 * half][::-1]
+        boxes += [(lower[i, 0], lower[i + 1, 0], lower[i, 1], upper[i, 1]) for i in range(0, half - 1, 2)]
+    for number, (begin, end, low, high) in enumerate(boxes):
+        for other in boxes[:number]:
+            apart = end <= other[0] + 1e-9 or begin >= other[1] - 1e-9 or high <= other[2] or low >= other[3]
+            assert apart, (begin, end, low, high, other)
+
+
+def test_the_window_is_as_given(loaded):
+    assert plots.timeline(loaded, start=4.0, stop=4.1).get_xlim() == pytest.approx((4000, 4100))
+    ax = plots.timeline(loaded, seq=100, packets=3)
+    hop, row = loaded.hop("near"), loaded["EF"].rows.start + 100
+    begin = sorted(start for start in hop["start"].tolist() if 0 <= start <= hop["start"][row])[-3]
+    assert ax.get_xlim()[0] == pytest.approx(min(begin, hop["queued"][row]) / 1e9)
+
+
+def test_another_flow_and_another_port_may_be_watched(loaded):
+    ax = plots.timeline(loaded, flow="BE")
+    assert ax.get_xlabel().startswith("time at near (ms), around BE "), "no bar is long enough to say so"
+    seq = int(loaded["BE"].seq[500])
+    times = {name: times[loaded["BE"].rows][seq] / 1e12 for name, times in loaded.hop("near").items()}
+    ax = plots.timeline(loaded, flow="BE", seq=seq, start=times["ring"], stop=times["end"] + 0.005)
+    assert f"BE {seq}" in said(ax)
+    assert ax.get_xlabel() == "time at near (ms)"
+    assert plots.timeline(loaded, "far").get_xlabel() == "time at far (ms)"
+    assert len(plots.timeline(by_hand()).get_yticks()) == 2, "no lane for a ring that is not there"
+
+
+def test_a_long_ring_is_drawn_too():
+    scenario = ef_wfq_vs_pq(tx_ring_limit=40)
+    ax = plots.timeline(qs.run(scenario, duration=4, warmup=2, seed=1))
+    assert any("behind 2 EF and 12 BE" in text for text in said(ax))
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda r: plots.timeline(r, "middle"), ("port", "middle", "near, far")),
+        (lambda r: plots.timeline(r, flow="voice"), ("flow", "voice", "EF, BE")),
+        (lambda r: plots.timeline(r, "far", flow="BE"), ("flow", "BE", "far (EF)")),
+        (lambda r: plots.timeline(r, seq=10**6), ("seq", "1000000")),
+        (lambda r: plots.timeline(r, start=3, stop=2), ("stop", "after start", "2")),
+        (lambda r: plots.timeline(r, start=0, stop=8), ("start and stop", "400")),
+        (lambda r: plots.timeline(r, start=3, packets=3), ("packets", "3")),
+        (lambda r: plots.timeline(r, start=100, stop=101), ("flow", "EF")),
+        (lambda r: plots.timeline([r]), ("result", "one Result")),
+        (lambda r: plots.occupancy(r, "middle"), ("port", "middle")),
+        (lambda r: plots.occupancy(r, start=9), ("stop", "8")),
+        (lambda r: plots.budget(r, "voice"), ("flow", "voice")),
+        (lambda r: plots.budget(r, unit="min"), ("unit", "min")),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name_value_and_bound(loaded, draw, words):
+    with pytest.raises(qs.ScenarioError) as error:
+        draw(loaded)
+    assert all(word in str(error.value) for word in words), str(error.value)
+    assert not plt.get_fignums(), "nothing is left behind by what was refused"
+
+
+@pytest.mark.parametrize("draw", [plots.timeline, plots.occupancy])
+def test_a_run_without_packets_says_what_to_record(loaded, draw):
+    summary = qs.run(loaded.scenario, duration=1, seed=1, record="summary")
+    with pytest.raises(qs.ScenarioError, match='record="packets"'):
+        draw(summary)
+
+
+# -- manners -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["budget", "occupancy", "timeline"])
+def test_nothing_but_the_axes_is_touched(loaded, name):
+    figure, axes = plt.subplots(1, 2)
+    before = dict(mpl.rcParams)
+    assert getattr(plots, name)(loaded, ax=axes[1]) is axes[1]
+    assert dict(mpl.rcParams) == before
+    assert not axes[0].has_data()
+    assert plt.get_fignums() == [figure.number]
+    assert np.isfinite(axes[1].get_xlim()).all()

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Figures of tables and of how values are spread: boxes, sweeps as lines and as maps."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.colors import to_hex
+
+import qossim as qs
+from qossim import plots
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    backend = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+    plt.switch_backend(backend)
+
+
+RINGS = [1, 3, 5, 10, 20, 40]
+
+
+def table(name="delay_mean", scale=1e-3):
+    """Six rings, two schedulers, five replications around known means."""
+    mean = np.array([20.0, 10.0])[:, None, None] + np.arange(6)[None, :, None]
+    values = scale * (mean + np.array([-2.0, -1.0, 0.0, 1.0, 2.0]))
+    coords = {"scheduler": ["wfq", "pq"], "tx_ring_limit": RINGS}
+    return xr.DataArray(values, coords, ("scheduler", "tx_ring_limit", "replication"), name)
+
+
+def burst(**settings):
+    flow = qs.Flow("burst", qs.Trace(np.zeros(20), 1000))
+    return qs.run(qs.Scenario([flow], [qs.Port("link", "8 Mbit/s")]), duration=0.1, seed=0, **settings)
+
+
+def ticks(ax):
+    return [text.get_text() for text in ax.get_xticklabels()]
+
+
+# -- lines -------------------------------------------------------------------------------------------------------------
+
+
+def test_sweep_lines_are_the_means_over_replications():
+    values = table()
+    ax = plots.sweep_lines(values)
+    lines = {line.get_label(): line.get_xydata() for line in ax.lines if not line.get_label().startswith("_")}
+    assert list(lines) == ["wfq", "pq"] == [text.get_text() for text in ax.get_legend().get_texts()]
+    for name, points in lines.items():
+        assert points[:, 0].tolist() == RINGS
+        assert points[:, 1] == pytest.approx(1e3 * values.sel(scheduler=name).mean("replication").to_numpy())
+    assert ax.get_xlabel() == "tx ring limit"
+    assert ax.get_ylabel() == "delay mean (ms)"
+
+
+def test_bands_are_the_confidence_intervals():
+    values = table().sel(scheduler="pq")
+    band = plots.sweep_lines(values, level=0.9).collections[0].get_paths()[0].vertices
+    interval = qs.confidence(values, level=0.9)
+    low, high = interval["mean"] - interval["half_width"], interval["mean"] + interval["half_width"]
+    assert band[:, 1].min() == pytest.approx(1e3 * float(low.min()))
+    assert band[:, 1].max() == pytest.approx(1e3 * float(high.max()))
+
+
+def test_lines_differ_in_colour_dashes_and_marks():
+    lines = [line for line in plots.sweep_lines(table()).lines if not line.get_label().startswith("_")]
+    assert len({to_hex(line.get_color()) for line in lines}) == 2
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == 2
+    assert len({line.get_marker() for line in lines}) == 2
+
+
+def test_numbers_over_decades_stand_on_a_logarithmic_scale_with_ticks_at_the_values():
+    ax = plots.sweep_lines(table())
+    ax.figure.canvas.draw()
+    assert ax.get_xscale() == "log"
+    assert ticks(ax) == [str(ring) for ring in RINGS]
+    even = table().assign_coords(tx_ring_limit=[10, 20, 30, 40, 50, 60])
+    assert plots.sweep_lines(even).get_xscale() == "linear"
+
+
+def test_what_is_no_number_stands_at_equal_distances():
+    ax = plots.sweep_lines(table(), x="scheduler", by="tx_ring_limit")
+    assert ticks(ax) == ["wfq", "pq"]
+    assert ax.get_legend().get_texts()[0].get_text() == "tx ring limit 1", "a number does not speak for itself"
+
+
+def test_one_line_needs_no_legend_and_no_replications():
+    ax = plots.sweep_lines(table().sel(scheduler="pq").isel(replication=0, drop=True))
+    assert ax.get_legend() is None
+    assert len(ax.lines[0].get_xydata()) == 6
+
+
+def test_a_point_without_a_value_is_a_gap():
+    values = table().sel(scheduler="pq")
+    values[2] = np.nan
+    assert np.isnan(plots.sweep_lines(values).lines[0].get_ydata()).tolist() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "label"),
+    [
+        ("delay_mean", 1e-6, "delay mean (µs)"),
+        ("jitter", 1.0, "jitter (s)"),
+        ("loss_ratio", 0.001, "loss ratio (%)"),
+        ("throughput", 1e5, "throughput (Mbit/s)"),
+        ("mean_queue", 1.0, "mean queue"),
+    ],
+)
+def test_quantities_have_their_unit(name, scale, label):
+    values = table(name, scale)
+    assert plots.sweep_lines(values).get_ylabel() == label
+    ax = plots.heat_map(values)
+    assert [other.get_ylabel() for other in ax.figure.axes if other is not ax] == [label]
+
+
+def test_attributes_of_the_table_go_before_the_names():
+    values = table("mean_ring").assign_attrs(units="particles", long_name="ring occupancy")
+    assert plots.sweep_lines(values).get_ylabel() == "ring occupancy (particles)"
+
+
+def test_a_quantile_chosen_is_named():
+    values = table("delay_quantile").assign_coords(quantile=0.999)
+    assert plots.sweep_lines(values).get_ylabel() == "99.9 % quantile of delay (ms)"
+
+
+# -- maps --------------------------------------------------------------------------------------------------------------
+
+
+def test_heat_map_writes_the_means_into_their_cells():
+    ax = plots.heat_map(table(), x="tx_ring_limit", y="scheduler")
+    texts = {text.get_position(): text.get_text() for text in ax.texts}
+    assert texts[(0, 0)] == "20"
+    assert texts[(5, 1)] == "15"
+    assert len(texts) == 12
+    assert ticks(ax) == [str(ring) for ring in RINGS]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["wfq", "pq"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("tx ring limit", "scheduler")
+
+
+def test_text_in_a_cell_is_black_on_light_and_white_on_dark():
+    colours = {text.get_text(): text.get_color() for text in plots.heat_map(table()).texts}
+    assert colours["25"] == "black"
+    assert colours["10"] == "white"
+
+
+def test_a_cell_without_a_value_is_blank():
+    values = table()
+    values[0, 0] = np.nan
+    ax = plots.heat_map(values)
+    assert len(ax.texts) == 11
+    assert ax.patch.get_hatch()
+
+
+def test_many_cells_are_left_without_text():
+    values = xr.DataArray(np.arange(400.0).reshape(20, 20), dims=("a", "b"), name="delay_mean")
+    ax = plots.heat_map(values)
+    assert not ax.texts
+    assert len(ax.get_yticks()) <= 12
+
+
+# -- boxes -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_box_is_of_nearest_rank_quantiles():
+    result = burst()
+    ax = plots.box(result, "burst")
+    delay = 1e3 * np.sort(result["burst"].delay)
+    box = ax.patches[0].get_path().vertices[:, 1]
+    assert (box.min(), box.max()) == pytest.approx((delay[4], delay[14]))
+    ends = [y for line in ax.lines for y in np.atleast_1d(line.get_ydata())]
+    assert (min(ends), max(ends)) == pytest.approx((delay[0], delay[18]))
+    assert any(y == pytest.approx(delay.mean()) for y in ends), "the mean is marked"
+    assert ax.get_ylabel() == "one-way delay (ms)"
+    assert ticks(ax) == ["burst"]
+
+
+def test_boxes_of_a_summary_and_of_other_measures():
+    summary = burst(record="summary")
+    assert plots.box({"one": summary, "two": summary}).get_ylabel() == "one-way delay (ms)"
+    assert plots.box(burst(), of="pdv").get_ylabel() == "delay above the least (ms)"
+    assert plots.box(summary, of="abs_ipdv").get_ylabel() == "|ipdv| (ms)"
+
+
+def test_a_box_for_each_value_of_a_dimension():
+    ax = plots.box(table().sel(scheduler="pq"))
+    assert len(ax.patches) == 6
+    assert ticks(ax) == [str(ring) for ring in RINGS]
+    assert ax.get_xlabel() == "tx ring limit"
+    first = ax.patches[0].get_path().vertices[:, 1]
+    assert (first.min(), first.max()) == pytest.approx((9, 11))
+
+
+def test_a_box_of_nothing_leaves_its_place_empty():
+    values = table().sel(scheduler="pq")
+    values[1] = np.nan
+    ax = plots.box(values)
+    assert len(ax.patches) == 5
+    assert len(ticks(ax)) == 6
+    never = qs.Flow("never", qs.Trace([], []))
+    plots.box(qs.run(qs.Scenario([never], [qs.Port("link", 1e6)]), duration=1, seed=0))
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda t: plots.sweep_lines(t.to_dataset()), ("values", "DataArray", "delay_mean")),
+        (lambda _: plots.sweep_lines([1, 2]), ("values", "DataArray", "[1, 2]")),
+        (lambda t: plots.sweep_lines(t.expand_dims(flow=["EF"])), ("values", "flow", ".sel(...)")),
+        (lambda t: plots.sweep_lines(t, x="ring"), ("x and by", "ring", "tx_ring_limit")),
+        (lambda t: plots.sweep_lines(t[0, 0]), ("values", "none", "dimension")),
+        (lambda t: plots.sweep_lines(t.astype(str)), ("values", "numbers")),
+        (lambda t: plots.heat_map(t[0]), ("values", "2 dimensions", "too few")),
+        (lambda t: plots.heat_map(t, "ring", "scheduler"), ("x and y", "ring")),
+        (lambda t: plots.heat_map(t.rename("sent"), unit="ms"), ("unit", "sent", "ms")),
+        (lambda t: plots.box(t), ("values", "one dimension", "scheduler")),
+        (lambda t: plots.box(t[0].mean("replication")), ("over", "replication")),
+        (lambda t: plots.box(t[0], unit="min"), ("unit", "min")),
+        (lambda _: plots.box(burst(record="none")), ("summary",)),
+    ],
+)
+def test_a_wrong_table_is_refused_by_name_value_and_bound(draw, words):
+    with pytest.raises(qs.ScenarioError) as error:
+        draw(table())
+    assert all(word in str(error.value) for word in words), str(error.value)
+    assert not plt.get_fignums(), "nothing is left behind by what was refused"
