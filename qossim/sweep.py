@@ -789,23 +789,24 @@ class _Variable(NamedTuple):
     """After the axes and ``replication``."""
     unit: str
     meaning: str
+    source: str = ""
 
 
 _FLOW, _FLOW_QUANTILE, _PORT, _CLASS = ("flow",), ("flow", "quantile"), ("port",), ("port", "class")
 
 _VARIABLES: dict[str, _Variable] = {
-    "delay_min": _Variable(_FLOW, "s", "least one-way delay (RFC 7679)"),
-    "delay_mean": _Variable(_FLOW, "s", "mean one-way delay (RFC 7679)"),
-    "delay_max": _Variable(_FLOW, "s", "greatest one-way delay (RFC 7679)"),
+    "delay_min": _Variable(_FLOW, "s", "least one-way delay", "RFC 7679"),
+    "delay_mean": _Variable(_FLOW, "s", "mean one-way delay", "RFC 7679"),
+    "delay_max": _Variable(_FLOW, "s", "greatest one-way delay", "RFC 7679"),
     "ipdv_mean_abs": _Variable(_FLOW, "s", "mean absolute delay variation"),
-    "jitter": _Variable(_FLOW, "s", "interarrival jitter at the end (RFC 3550)"),
-    "delay_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the one-way delay (RFC 7679)"),
-    "ipdv_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the delay variation, signed (RFC 3393)"),
-    "pdv_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the delay above its least (RFC 5481)"),
+    "jitter": _Variable(_FLOW, "s", "interarrival jitter at the end", "RFC 3550"),
+    "delay_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the one-way delay", "RFC 7679"),
+    "ipdv_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the delay variation, signed", "RFC 3393"),
+    "pdv_quantile": _Variable(_FLOW_QUANTILE, "s", "quantiles of the delay above its least", "RFC 5481"),
     "sent": _Variable(_FLOW, "packets", "packets sent"),
     "received": _Variable(_FLOW, "packets", "packets received"),
     "throughput": _Variable(_FLOW, "bit/s", "IP datagrams received"),
-    "loss_ratio": _Variable(_FLOW, "1", "share of packets lost (RFC 7680)"),
+    "loss_ratio": _Variable(_FLOW, "1", "share of packets lost", "RFC 7680"),
     "loss_ratio_queue": _Variable(_FLOW, "1", "share of packets dropped by queues"),
     "loss_ratio_policer": _Variable(_FLOW, "1", "share of packets dropped by policers"),
     "utilisation": _Variable(_PORT, "1", "share of time the wire was busy"),
@@ -909,7 +910,7 @@ def _table(job: _Job) -> xr.Dataset:
         name: (
             (*outer, *each.dims),
             values[name].reshape(*shape, replications, *(sizes[dim] for dim in each.dims)),
-            {"units": each.unit, "long_name": each.meaning},
+            {"units": each.unit, "long_name": each.meaning} | ({"references": each.source} if each.source else {}),
         )
         for name, each in _VARIABLES.items()
     }
