@@ -3,44 +3,56 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import asyncio
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from tests.bench.measure import environment
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+LIMIT = 120
+"""Seconds a notebook may take: who opens one wants to see its answer."""
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def cells(path: Path) -> list[dict[str, object]]:
-    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in found if cell["cell_type"] == "code"]
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
 
 
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS
+def test_there_are_notebooks_and_each_has_a_number_of_its_own() -> None:
+    numbers = [path.name.partition("_")[0] for path in NOTEBOOKS]
+    assert numbers
+    assert len(set(numbers)) == len(numbers)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each
 def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
-    for cell in cells(path):
-        assert (cell["outputs"], cell["execution_count"]) == ([], None)
+    notebook = read(path)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        assert "execution" not in cell.metadata, "the times at which it ran"
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None)
+    assert "widgets" not in notebook.metadata
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path) -> None:
-    """As one program, without Jupyter; no notebook has anything but Python in its cells."""
-    program = "\n".join("".join(cell["source"]) + "\n" for cell in cells(path))  # type: ignore[arg-type]
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "error::FutureWarning", "-"],
-        input=program,
-        env=environment(MPLBACKEND="Agg", PYTHONUTF8="1"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
+@each
+def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a kernel, as Jupyter runs it; a cell that fails is shown with what it said."""
+    own = {name: str(tmp_path / name.lower()) for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
+    for name, value in environment(**own).items():
+        monkeypatch.setenv(name, value)
+    work = tmp_path / "work"
+    work.mkdir()
+    notebook = read(path)
+    client = NotebookClient(notebook, timeout=LIMIT, kernel_name="python3", resources={"metadata": {"path": str(work)}})
+    asyncio.run(asyncio.wait_for(client.async_execute(), LIMIT))
+    said = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert said, "a notebook answers something"
+    warnings = [output.text for output in said if output.get("name") == "stderr" and "Warning" in output.text]
+    assert not warnings
