@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from qossim.explore import Axis
+    from qossim.explore import Choice
     from qossim.result import FlowResult, Result
 
 __all__ = ["Explorer"]
@@ -59,7 +59,7 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
     def __init__(
         self,
         simulate: Callable[[dict[str, Any]], Result],
-        axes: Sequence[Axis],
+        choices: Sequence[Choice],
         *,
         flows: Sequence[str] | None,
         first: int | None,
@@ -74,7 +74,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         self.duration = self.seconds = self.seconds_drawing = math.nan
         self.png = b""
 
-        self.controls = {axis.name: _control(axis) for axis in axes}
+        self._settings = {choice.name: choice.settings for choice in choices}
+        self.controls = {choice.name: _control(choice) for choice in choices}
         wrapping = widgets.Layout(display="flex", flex_flow="row wrap", align_items="center", grid_gap="2px 24px")
         self._message, self._figure, self._figures = widgets.HTML(), widgets.HTML(), widgets.HTML()
         super().__init__(
@@ -82,7 +83,8 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         )
         self._change()
         for control in self.controls.values():
-            control.observe(self._change, names="value")
+            # by its place: to traitlets True and 1 are one value
+            control.observe(self._change, names="value" if isinstance(control, widgets.Checkbox) else "index")
 
     def close(self) -> None:
         """Close it and all that stands in it, controls included: a notebook shows it no more."""
@@ -102,9 +104,18 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
         try:
             while self._stale:
                 self._stale = False
-                self._show({name: control.value for name, control in self.controls.items()})
+                self._show(self._chosen())
         finally:
             self._running = False
+
+    def _chosen(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = {}
+        for name, control in self.controls.items():
+            if isinstance(control, widgets.Checkbox):
+                chosen[name] = control.value
+            else:
+                chosen |= self._settings[name][control.index]
+        return chosen
 
     def _show(self, parameters: dict[str, Any]) -> None:
         self.parameters, self.result, self.error = parameters, None, None
@@ -136,15 +147,15 @@ class Explorer(widgets.VBox):  # type: ignore[misc]
             widget.layout.visibility = "visible" if visible else "hidden"
 
 
-def _control(axis: Axis) -> Any:
-    common = {"description": axis.name, "style": {"description_width": "initial"}}
-    if axis.kind == "box":
-        return widgets.Checkbox(value=axis.values[axis.start], indent=False, layout={"width": "auto"}, **common)
-    options = list(zip(axis.labels, axis.values, strict=True))
-    if axis.kind == "slider":
-        return widgets.SelectionSlider(options=options, index=axis.start, layout={"width": "320px"}, **common)
-    longest = max(map(len, axis.labels)) + len(axis.name)
-    return widgets.Dropdown(options=options, index=axis.start, layout={"width": f"{min(longest, 60) + 8}ch"}, **common)
+def _control(choice: Choice) -> Any:
+    common: dict[str, Any] = {"description": choice.name, "style": {"description_width": "initial"}}
+    if choice.kind == "box":
+        return widgets.Checkbox(value=choice.values[choice.start], indent=False, layout={"width": "auto"}, **common)
+    common |= {"options": list(zip(choice.labels, choice.values, strict=True)), "index": choice.start}
+    if choice.kind == "slider":
+        return widgets.SelectionSlider(layout={"width": "320px"}, **common)
+    longest = min(60, max(map(len, choice.labels)) + len(choice.name))
+    return widgets.Dropdown(layout={"width": f"{longest + 8}ch"}, **common)
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import inspect
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from qossim import units
+from qossim._axes import Axis, Grid, zipped
 from qossim.errors import ScenarioError
 from qossim.run import _duration, _root, _warmup, run
 from qossim.scenario.net import Scenario
@@ -35,7 +35,7 @@ _FEW = 500  # packets from which a rate can be told
 
 def explore(
     build: Callable[..., Scenario],
-    axes: Mapping[str, Iterable[Any]],
+    axes: Mapping[str, Any] | zipped,
     *,
     duration: float | str | dt.timedelta | np.timedelta64 | None = None,
     warmup: float | str | dt.timedelta | np.timedelta64 = 0.0,
@@ -52,9 +52,10 @@ def explore(
     ----------
     build : callable
         Called with one keyword argument for each axis, returns the Scenario to run.
-    axes : mapping of str to iterable
-        The values that each argument of `build` may take. Numbers get a slider, False and True a box to tick, anything
-        else a menu. Each begins at the argument's default if that is among its values, else at its first value.
+    axes : dict, or zipped
+        Values by the name of a parameter, as `sweep` takes them. Numbers get a slider, False and True a box to tick,
+        anything else a menu of names, and an axis of `zipped` parameters a menu of its cases. Each begins at the
+        parameter's default if that is among its values, else at its first value.
     duration : float or str, optional
         How long the sources send, in seconds, as in `run`. By default as long as a run stays well below 50 ms,
         whatever value any one axis takes: 1, 2 or 5 times a power of ten, at most 100 s, and the warm-up before it.
@@ -95,7 +96,7 @@ def explore(
     """
     if not callable(build):
         raise units.refusal("build", "a function that returns a Scenario", build)
-    found = _axes(build, axes)
+    choices = _choices(build, axes)
     names = _names(flow)
     count = None if first is None else units.count(first, "first", 1)
     root = _root(seed)[1]
@@ -107,11 +108,11 @@ def explore(
         raise ImportError("qs.explore needs ipywidgets: pip install 'qossim[explore]'", name="ipywidgets") from error
     if duration is None:
         before = units.time(warmup, "warmup") / units.PICO
-        duration = float(f"{before + _fitting(build, found):.12g}")
+        duration = float(f"{before + _fitting(build, choices):.12g}")
     _warmup(warmup, _duration(duration), duration)
     return Explorer(
         lambda parameters: run(build(**parameters), duration=duration, warmup=warmup, seed=root, progress=False),
-        found,
+        choices,
         flows=names,
         first=count,
     )
@@ -120,26 +121,30 @@ def explore(
 # -- axes --------------------------------------------------------------------------------------------------------------
 
 
-class Axis(NamedTuple):
-    """One parameter: its values, what they are called, and which comes first."""
+class Choice(NamedTuple):
+    """One axis as a control: what can be chosen, under which labels, and where it begins."""
 
     name: str
     values: tuple[Any, ...]
+    """What the control has: the value of the parameter, or a dict of the values of several."""
+    settings: tuple[dict[str, Any], ...]
+    """Arguments of `build`, for each value."""
     labels: tuple[str, ...]
     kind: Literal["slider", "box", "menu"]
     start: int
 
 
-def _axes(build: Callable[..., Any], axes: object) -> list[Axis]:
-    bounds = "a mapping of the names of at least one argument of build to their values"
-    if not isinstance(axes, Mapping) or not axes:
-        raise units.refusal("axes", bounds, axes)
-    defaults = _defaults(build, axes)
-    return [_axis(name, values, defaults.get(name)) for name, values in axes.items()]
+def _choices(build: Callable[..., Any], axes: object) -> list[Choice]:
+    grid = Grid(axes, ())
+    if not grid.axes:
+        raise units.refusal("axes", "of at least one parameter", axes)
+    names = [each.name for axis in grid.axes for each in axis.parameters]
+    defaults = _defaults(build, names)
+    return [_choice(axis, defaults) for axis in grid.axes]
 
 
-def _defaults(build: Callable[..., Any], axes: Mapping[Any, Any]) -> dict[str, Any]:
-    """The arguments of `build` that have a default; refuses the names of axes that it does not take."""
+def _defaults(build: Callable[..., Any], names: list[str]) -> dict[str, Any]:
+    """The arguments of `build` that have a default; refuses names that it does not take."""
     try:
         arguments = inspect.signature(build).parameters
     except (TypeError, ValueError):  # some written in C do not tell
@@ -150,29 +155,26 @@ def _defaults(build: Callable[..., Any], axes: Mapping[Any, Any]) -> dict[str, A
         if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY)
     ]
     if not any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
-        for name in axes:
+        for name in names:
             if name not in named:
                 raise units.refusal("axes", f"named after arguments of build ({', '.join(named)})", name)
     return {name: arguments[name].default for name in named if arguments[name].default is not inspect.Parameter.empty}
 
 
-def _axis(name: object, values: object, default: object) -> Axis:
-    field = f'axes["{name}"]'
-    if not isinstance(name, str):
-        raise units.refusal("axes", "named by strings", name)
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise units.refusal(field, "a list of values", values)
-    taken = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
-    if not taken:
-        raise units.refusal(field, "a list of at least one value", values)
-    labels = tuple(map(label, taken))
-    for one, other in itertools.combinations(range(len(taken)), 2):
-        if labels[one] == labels[other] or _equal(taken[one], taken[other]):
-            raise units.refusal(field, "of values that can be told apart", taken[other], f"like {labels[one]}")
-    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in taken)
-    boolean = len(taken) == 2 and all(isinstance(value, bool) for value in taken)
-    start = next((at for at, value in enumerate(taken) if _equal(value, default)), 0)
-    return Axis(name, taken, labels, "slider" if numeric else "box" if boolean else "menu", start)
+def _choice(axis: Axis, defaults: Mapping[str, Any]) -> Choice:
+    settings = tuple({each.name: each.values[at] for each in axis.parameters} for at in range(len(axis)))
+    start = next(
+        (at for at, each in enumerate(settings) if all(_equal(each[name], defaults.get(name)) for name in each)), 0
+    )
+    if len(axis.parameters) > 1 or axis.parameters[0].name != axis.name:
+        labels = tuple(
+            ", ".join(f"{each.name} {each.labels[at]}" for each in axis.parameters) for at in range(len(axis))
+        )
+        return Choice(axis.name, settings, settings, labels, "menu", start)
+    (only,) = axis.parameters
+    numeric, boolean = only.labels.dtype.kind in "if", only.labels.dtype == np.bool_ and len(axis) == 2
+    kind: Literal["slider", "box", "menu"] = "slider" if numeric else "box" if boolean else "menu"
+    return Choice(axis.name, tuple(only.values), settings, tuple(map(str, only.labels.tolist())), kind, start)
 
 
 def _equal(one: object, other: object) -> bool:
@@ -180,14 +182,6 @@ def _equal(one: object, other: object) -> bool:
         return bool(one == other)
     except (TypeError, ValueError):  # arrays, say
         return one is other
-
-
-def label(value: object) -> str:
-    """What a value is called: by its name if it has one, as a port or a function has."""
-    for name in (getattr(value, "name", None), getattr(value, "__name__", None)):
-        if isinstance(name, str):
-            return name
-    return value if isinstance(value, str) else " ".join(repr(value).split())
 
 
 def _names(flow: object) -> tuple[str, ...] | None:
@@ -202,14 +196,14 @@ def _names(flow: object) -> tuple[str, ...] | None:
 # -- how long ----------------------------------------------------------------------------------------------------------
 
 
-def _fitting(build: Callable[..., Scenario], axes: list[Axis]) -> float:
+def _fitting(build: Callable[..., Scenario], choices: list[Choice]) -> float:
     """Seconds to simulate, so that no setting that is one change away from the first takes more than `WORK`."""
-    first = {axis.name: axis.values[axis.start] for axis in axes}
-    settings = [first] + [
-        first | {axis.name: value} for axis in axes for at, value in enumerate(axis.values) if at != axis.start
-    ]
+    first: dict[str, Any] = {}
+    for choice in choices:
+        first |= choice.settings[choice.start]
+    changed = [first | each for choice in choices for at, each in enumerate(choice.settings) if at != choice.start]
     longest = LONGEST
-    for setting in settings:
+    for setting in [first, *changed]:
         try:
             scenario = build(**setting)
         except Exception:  # it is shown when this setting is chosen

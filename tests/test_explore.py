@@ -78,9 +78,41 @@ def test_values_are_called_by_their_names():
         return link()
 
     near = qs.Port("near", "1 Mbit/s")
-    panel = qs.explore(build, {"what": [near, ef_wfq_vs_pq, qs.DRR(), "text", None, (1, 2)]}, duration=0.01)
-    labels = [name for name, _ in panel.controls["what"].options]
-    assert labels == ["near", "ef_wfq_vs_pq", "DRR()", "text", "None", "(1, 2)"]
+
+    def labels(values):
+        return [name for name, _ in qs.explore(build, {"what": values}, duration=0.01).controls["what"].options]
+
+    assert labels([near, ef_wfq_vs_pq, qs.DRR(), "text", None, (1, 2)]) == [
+        "near",
+        "ef_wfq_vs_pq",
+        "DRR",
+        "text",
+        "None",
+        "(1, 2)",
+    ]
+    assert labels({"short": 40, "long": 1500}) == ["short", "long"], "or by those given"
+
+
+def test_values_that_are_equal_but_differ_in_kind_are_told_apart():
+    def build(*, what):
+        return link(limit=1 if what is True else None)
+
+    panel = qs.explore(build, {"what": [True, 1, None]}, duration=1)
+    panel.controls["what"].index = 1
+    assert type(panel.parameters["what"]) is int
+    assert panel.result.scenario == link()
+
+
+def test_zipped_parameters_are_one_menu():
+    cases = qs.zipped(scheduler=["wfq", "pq", qs.DRR()], tx_ring_limit=[3, 5, 1])
+    for axes in (cases, {"case": cases}, {"case": cases, "best_effort": [False, True]}):
+        panel = qs.explore(ef_wfq_vs_pq, axes, duration=1)
+        assert panel.parameters.items() >= {"scheduler": "pq", "tx_ring_limit": 5}.items()
+        menu = panel.controls["case"]
+        assert [name for name, _ in menu.options][2] == "scheduler DRR, tx_ring_limit 1"
+        menu.index = 2
+        assert panel.error is None
+        assert panel.parameters.items() >= {"scheduler": qs.DRR(), "tx_ring_limit": 1}.items()
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------
@@ -270,15 +302,15 @@ def test_a_flow_that_no_setting_has_is_told_with_those_there_are():
     ("wrong", "words"),
     [
         (lambda: qs.explore(3, AXES), ("build", "got 3")),
-        (lambda: qs.explore(link, {}), ("axes", "at least one", "{}")),
-        (lambda: qs.explore(link, [("load", [1])]), ("axes", "mapping")),
+        (lambda: qs.explore(link, {}), ("axes", "at least one parameter", "{}")),
+        (lambda: qs.explore(link, [("load", [1])]), ("axes", "dict")),
         (lambda: qs.explore(link, {"lode": [1]}), ("axes", "rate, load, size", '"lode"')),
-        (lambda: qs.explore(lambda **_: link(), {3: [1]}), ("axes", "strings", "got 3")),
-        (lambda: qs.explore(link, {"load": []}), ('axes["load"]', "at least one value", "[]")),
-        (lambda: qs.explore(link, {"load": 0.5}), ('axes["load"]', "a list", "0.5")),
-        (lambda: qs.explore(link, {"rate": "2 Mbit/s"}), ('axes["rate"]', "a list", "2 Mbit/s")),
-        (lambda: qs.explore(link, {"load": [0.5, 0.7, 0.5]}), ('axes["load"]', "told apart", "0.5")),
-        (lambda: qs.explore(link, {"load": [1, 1.0]}), ('axes["load"]', "told apart", "1.0")),
+        (lambda: qs.explore(lambda **_: link(), {3: [1]}), ("axes", "named", "got 3")),
+        (lambda: qs.explore(link, {"load": []}), ("axis load", "at least one value", "[]")),
+        (lambda: qs.explore(link, {"load": 0.5}), ("axis load", "a list", "0.5")),
+        (lambda: qs.explore(link, {"rate": "2 Mbit/s"}), ("axis rate", "a list", "2 Mbit/s")),
+        (lambda: qs.explore(link, {"load": [0.5, 0.7, 0.5]}), ("axis load", "told apart", "0.5")),
+        (lambda: qs.explore(link, {"load": [1, 1.0]}), ("axis load", "told apart", "1.0")),
         (lambda: qs.explore(link, {"load": [0.5]}, flow=3), ("flow", "got 3")),
         (lambda: qs.explore(link, {"load": [0.5]}, flow=[]), ("flow", "[]")),
         (lambda: qs.explore(link, {"load": [0.5]}, first=0), ("first", "got 0")),
