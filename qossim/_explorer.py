@@ -153,7 +153,7 @@ def _control(choice: Choice) -> Any:
         return widgets.Checkbox(value=choice.values[choice.start], indent=False, layout={"width": "auto"}, **common)
     common |= {"options": list(zip(choice.labels, choice.values, strict=True)), "index": choice.start}
     if choice.kind == "slider":
-        return widgets.SelectionSlider(layout={"width": "320px"}, **common)
+        return widgets.SelectionSlider(layout={"width": "400px"}, **common)
     longest = min(60, max(map(len, choice.labels)) + len(choice.name))
     return widgets.Dropdown(layout={"width": f"{longest + 8}ch"}, **common)
 
