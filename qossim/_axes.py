@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import numbers
@@ -20,7 +21,7 @@ from qossim.errors import ScenarioError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Axis", "Grid", "label", "zipped"]
+__all__ = ["Axis", "Grid", "label", "name_of", "zipped"]
 
 Values: TypeAlias = "Iterable[Any] | Mapping[str, Any]"
 
@@ -164,7 +165,7 @@ def _parameter(name: str, field: str, values: object) -> Parameter:
     if isinstance(values, Mapping):
         labels, values = [str(each) for each in values], list(values.values())
         if not values:
-            raise units.refusal(field, "a list of at least one value", values)
+            raise units.refusal(field, "a list of at least one value", {})
         return Parameter(name, values, np.array(labels, dtype=np.str_))
     listed = _listed(field, values)
     array = _labels(field, listed)
@@ -199,7 +200,9 @@ def _labels(field: str, values: list[Any]) -> NDArray[Any]:
         return np.array(values, dtype=np.bool_)
     if all(isinstance(value, str) for value in values):
         return np.array(values, dtype=np.str_)
-    if all(isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool) for value in values):
+    if all(
+        isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64) for value in values
+    ):
         return _numbers(field, values)
     return np.array([label(field, value) for value in values], dtype=np.str_)
 
@@ -221,7 +224,7 @@ def label(field: str, value: Any) -> str:
     ScenarioError
         It has no name, and prints as an address in memory.
     """
-    if value is None or isinstance(value, bool | str | int | float):
+    if value is None or isinstance(value, bool | str | int | float | np.generic):
         return str(value)
     for attribute in ("name", "__name__"):
         name = getattr(value, attribute, None)
@@ -247,3 +250,17 @@ def _check_different(field: str, values: list[Any], labels: NDArray[Any]) -> Non
                 f"both are labelled {units.shown(each)}; a dict gives labels of your own",
             )
         seen[each] = i
+
+
+def name_of(build: Any) -> str:
+    """Where a function comes from and what it has been given: the same text in every process."""
+    if isinstance(build, functools.partial):
+        given = [*map(_said, build.args), *(f"{name}={_said(value)}" for name, value in build.keywords.items())]
+        return f"{name_of(build.func)}({', '.join(given)})"
+    named = build if hasattr(build, "__qualname__") else type(build)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _said(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return f"a {type(value).__name__}" if " at 0x" in text else text

@@ -26,6 +26,7 @@ __all__ = ["Journal"]
 
 _FORMAT = "qossim sweep"
 _FORMAT_VERSION = 1
+_BEGINNING = f'{{"format": "{_FORMAT}", '.encode()
 
 
 class Journal:
@@ -45,16 +46,17 @@ class Journal:
         self._lock = threading.Lock()
 
     @classmethod
-    def create(cls, path: Path, sweep: dict[str, Any]) -> Self:
-        """A new file for a sweep.
+    def create(cls, path: Path, sweep: dict[str, Any], *, anew: bool = False) -> Self:
+        """A new file for a sweep, or, `anew`, an old one from its beginning.
 
         Raises
         ------
         FileExistsError
             It is there already.
         """
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         try:
-            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            file = os.open(path, flags | (os.O_TRUNC if anew else os.O_EXCL), 0o666)
         except FileExistsError:
             raise FileExistsError(
                 f"save: {path} is there already: go on with it by resume=, or remove it to start anew"
@@ -81,8 +83,8 @@ class Journal:
         return cls(path, file, rows, {layout: number for number, layout in found.items()})
 
     @staticmethod
-    def sweep_of(path: Path) -> dict[str, Any]:
-        """What the first line says the sweep is.
+    def sweep_of(path: Path) -> dict[str, Any] | None:
+        """What the first line says the sweep is; None if not even that was written to its end.
 
         Raises
         ------
@@ -90,6 +92,8 @@ class Journal:
             It is no such file, or of a later version.
         """
         lines, _ = _lines(path)
+        if not lines and _BEGINNING.startswith(path.read_bytes()[: len(_BEGINNING)]):
+            return None
         try:
             first = json.loads(lines[0])
             form = first["format"], first["version"]

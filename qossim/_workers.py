@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""Who does the work of a sweep: an executor of any kind, tasks handed to it a few at a time, and the bar beside it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent import futures
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from qossim import units
+from qossim._axes import Grid, name_of
+from qossim._points import Failure, Outcome, Row, Settings, Stopped, Task, work
+from qossim.errors import ScenarioError, SweepError
+from qossim.run import _watched
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+    from qossim.run import Progress
+
+__all__ = ["Bar", "Pool", "count", "hand_out"]
+
+_TASK = 0.05
+"""Seconds that a task should take: long against handing it over, short against a person's patience."""
+
+
+class Job(Protocol):
+    """What is to be done, as far as the work is concerned."""
+
+    settings: Settings
+    grid: Grid
+    wanted: list[int]
+
+    @property
+    def saves(self) -> bool:
+        """Whether each run is written down as soon as it is finished."""
+
+    @property
+    def done(self) -> int:
+        """Runs that are finished."""
+
+    def deliver(self, row: Row) -> None:
+        """Take a finished run; any thread may call it."""
+
+    def failed(self, failure: Failure) -> SweepError:
+        """The exception for a point that failed."""
+
+    def grief(self, message: str, points: list[int]) -> SweepError:
+        """The exception for something else."""
+
+
+class Pool:
+    """The executor, and how to deal with it."""
+
+    def __init__(self, executor: Executor | None, workers: int | None) -> None:
+        if executor is not None and not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
+            raise units.refusal("executor", "an executor of concurrent.futures, or None", executor)
+        given = None if workers is None else count(workers, "workers", 1)
+        self.executor = executor
+        self.workers = given or _workers_of(executor)
+        self.shared = executor is None or (
+            isinstance(executor, futures.ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
+        )
+        """Whether the workers are threads of this process."""
+
+    def check(self, build: object, grid: Grid) -> None:
+        """Refuse what a pool of processes cannot carry, before anything runs."""
+        if not isinstance(self.executor, futures.ProcessPoolExecutor):
+            return
+        instead = "write it with def at the top of a module, or leave executor out: threads can run anything"
+        module = sys.modules.get("__main__")
+        context = getattr(self.executor, "_mp_context", None)
+        forked = context is not None and context.get_start_method() == "fork"
+        if getattr(build, "__module__", None) == "__main__" and not forked and not hasattr(module, "__file__"):
+            why = "it was written at the prompt"
+            raise ScenarioError(
+                f"build must be what another process can import, got {name_of(build)} ({why}): {instead}"
+            )
+        try:
+            pickle.dumps(build)
+        except Exception as error:
+            why = str(error) or type(error).__name__
+            raise ScenarioError(
+                f"build must be what another process can import, got {name_of(build)} ({why}): {instead}"
+            ) from error
+        for axis in grid.axes:
+            for parameter in axis.parameters:
+                try:
+                    pickle.dumps(parameter.values)
+                except Exception as error:
+                    raise ScenarioError(
+                        f"axis {axis.name}: the values of {parameter.name} cannot be sent to another process ({error})"
+                    ) from error
+
+
+def count(value: object, field: str, minimum: int) -> int:
+    """A whole number that is neither a string nor a bool."""
+    if isinstance(value, bool | str) or value is None:
+        raise units.refusal(field, f"a whole number of at least {minimum}", value)
+    return units.count(value, field, minimum, 2**31 - 1)
+
+
+def _workers_of(executor: Any) -> int:
+    if executor is not None:
+        known = getattr(executor, "_max_workers", None)
+        if isinstance(known, int):
+            return known
+        client = getattr(executor, "_client", None)
+        if client is not None and hasattr(client, "nthreads"):
+            return max(1, int(sum(client.nthreads().values())))
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Bar:
+    """How many runs are done: a bar, a function to be told, or nothing."""
+
+    def __init__(self, progress: Progress, total: int, done: int) -> None:
+        self._told = progress if callable(progress) else None
+        self._bar: Any = None
+        self._done, self._total = done, total
+        if progress is True or (progress is None and _watched()):
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                if progress is True:
+                    raise
+                return
+            delay = 0 if progress is True else 0.5
+            self._bar = tqdm(total=total, initial=done, desc="qossim", unit="run", leave=False, delay=delay)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def expect(self, total: int) -> None:
+        self._total = total
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.refresh()
+
+    def reach(self, done: int) -> None:
+        if done == self._done:
+            return
+        if self._bar is not None:
+            self._bar.update(done - self._done)
+        self._done = done
+        if self._told is not None:
+            self._told(done / self._total)
+
+
+def hand_out(tasks: Iterator[Task], job: Job, pool: Pool, executor: Executor, bar: Bar) -> None:
+    """Have an executor do the tasks; what comes back is delivered to the job.
+
+    Raises
+    ------
+    SweepError
+        A point failed, or a worker died.
+    KeyboardInterrupt
+        On Ctrl-C, after what was finished has been delivered.
+    """
+    _Round(job, pool, executor, bar).run(tasks)
+
+
+class _Round:
+    """Tasks handed to an executor, a few more at a time than it has workers."""
+
+    def __init__(self, job: Job, pool: Pool, executor: Executor, bar: Bar) -> None:
+        self.job = job
+        self.pool = pool
+        self.executor = executor
+        self.bar = bar
+        self.under_way: dict[Future[Outcome], list[Task]] = {}
+        self.stop = threading.Event()
+        self.processes: dict[int, Any] = {}
+        self._cost = 0.0  # seconds of a run
+        self._together = pool.shared or not job.saves  # else each run is handed back as soon as it is finished
+
+    def run(self, tasks: Iterator[Task]) -> None:
+        left = _Left(tasks, self.job.wanted)
+        try:
+            while True:
+                while len(self.under_way) < 2 * self.pool.workers and self._submit(left):
+                    pass
+                if not self.under_way:
+                    return
+                done, _ = futures.wait(self.under_way, timeout=0.2, return_when=futures.FIRST_COMPLETED)
+                for future in done:
+                    self._receive(future)
+                self.bar.reach(self.job.done)
+        except BaseException:
+            self._break_off()
+            raise
+
+    def _submit(self, left: _Left) -> bool:
+        chunk = left.take(self._runs(left.runs))
+        if not chunk:
+            return False
+        try:
+            if self.pool.shared:
+                future = self.executor.submit(work, self.job.settings, chunk, self.job.deliver, self._watch)
+            else:
+                future = self.executor.submit(work, self.job.settings, chunk)
+        except futures.BrokenExecutor as error:
+            raise self._died(error, chunk) from error
+        self.under_way[future] = chunk
+        self.processes.update(getattr(self.executor, "_processes", None) or {})
+        return True
+
+    def _runs(self, left: int) -> int:
+        """How many runs the next task should have."""
+        if not (self._cost and self._together):
+            return 1
+        fair = -(-left // (2 * self.pool.workers))
+        return max(1, min(int(_TASK / self._cost), fair))
+
+    def _watch(self, fraction: float) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
+    def _receive(self, future: Future[Outcome]) -> None:
+        chunk = self.under_way[future]
+        try:
+            outcome = future.result()
+        except futures.BrokenExecutor as error:
+            raise self._died(error) from error
+        except Exception as error:
+            raise self._lost(chunk, error) from error
+        del self.under_way[future]
+        for row in outcome.rows:
+            self.job.deliver(row)
+        if outcome.failure is not None:
+            raise self.job.failed(outcome.failure) from outcome.failure.error
+        if outcome.runs:
+            self._cost = outcome.seconds / outcome.runs
+
+    def _died(self, error: Exception, chunk: Sequence[Task] = ()) -> SweepError:
+        """A worker is gone, and its pool with it."""
+        self._collect()
+        until = time.monotonic() + 1.0
+        while any(process.exitcode is None for process in self.processes.values()) and time.monotonic() < until:
+            time.sleep(0.01)  # the pool ends those that are left
+        died = [
+            f"{pid} ({_ending(process.exitcode)})"
+            for pid, process in self.processes.items()
+            if process.exitcode not in (None, 0, -15)
+        ]
+        who = f"worker process {' and '.join(died)} died" if died else f"a worker died ({error})"
+        chunks = [*self.under_way.values(), *([chunk] if chunk else [])]
+        points = sorted({task.point for each in chunks for task in each})
+        return self.job.grief(f"{who}; under way or next were {self._spoken(points)}", points)
+
+    def _lost(self, chunk: Sequence[Task], error: Exception) -> SweepError:
+        points = sorted({task.point for task in chunk})
+        self._collect()
+        return self.job.grief(f"a worker failed ({type(error).__name__}: {error}) at {self._spoken(points)}", points)
+
+    def _spoken(self, points: list[int]) -> str:
+        shown = "; ".join(self.job.grid.spoken(point) for point in points[:10])
+        return f"the points {shown}" + (f" and {len(points) - 10} more" if len(points) > 10 else "")
+
+    def _break_off(self) -> None:
+        """Nothing new is begun; what threads are at ends at once, what others have finished is kept."""
+        self.stop.set()
+        for future in self.under_way:
+            future.cancel()
+        if self.pool.shared:
+            futures.wait(self.under_way)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Keep the rows of tasks that are done though nobody has asked yet."""
+        for future in list(self.under_way):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                del self.under_way[future]
+                for row in future.result().rows:
+                    self.job.deliver(row)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    import signal
+
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+class _Left:
+    """Tasks yet to be handed out, cut to measure."""
+
+    def __init__(self, tasks: Iterator[Task], wanted: Sequence[int]) -> None:
+        self._tasks = tasks
+        self._rest: Task | None = None
+        self.runs = sum(wanted)
+        """About so many runs are left."""
+
+    def take(self, runs: int) -> list[Task]:
+        """Tasks of so many runs together; fewer at the end."""
+        chunk = []
+        while runs > 0:
+            task = self._rest or next(self._tasks, None)
+            if task is None:
+                break
+            now, later = task.replications[:runs], task.replications[runs:]
+            self._rest = task._replace(replications=later) if later else None
+            chunk.append(task._replace(replications=now) if later else task)
+            runs -= len(now)
+            self.runs -= len(now)
+        return chunk

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Functions that build scenarios for tests of sweeps, where other processes can import them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import qossim as qs
+
+
+def link(*, load: float = 0.5, scheduler: Any = None, limit: int | None = None, extra: bool = False) -> qs.Scenario:
+    """A Poisson flow, with `extra` another one in a class of its own, over 1 Mbit/s."""
+    classes = [
+        qs.TrafficClass("first", flows="f", queue=qs.DropTail(limit), bandwidth=2),
+        qs.TrafficClass("rest", bandwidth=1),
+    ]
+    flows = [qs.Flow("f", qs.Poisson(pps=1000 * load, size=125))]
+    if extra:
+        flows.append(qs.Flow("extra", qs.CBR(pps=10, size=1000, phase="random")))
+    port = qs.Port("link", "1 Mbit/s", scheduler=scheduler or qs.PQ(), classes=classes if extra else None)
+    return qs.Scenario(flows=flows, ports=[port])
+
+
+def failing(*, load: float, bad: float = 0.9) -> qs.Scenario:
+    """As `link`, but not at one load."""
+    if load == bad:
+        raise ZeroDivisionError("no such load")
+    return link(load=load)
+
+
+def slow(*, load: float) -> qs.Scenario:
+    """Takes a tenth of a second to build."""
+    time.sleep(0.1)
+    return link(load=load)
+
+
+def deadly(*, load: float, once: str, bad: float = 0.7) -> qs.Scenario:
+    """Kills the process that builds it, the first time: `once` is a file that says it has happened."""
+    if load == bad and not Path(once).exists():
+        Path(once).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return link(load=load)
+
+
+def elsewhere(*, load: float, process: str) -> qs.Scenario:
+    """As `link`, and leaves a file named after the process in a folder."""
+    (Path(process) / str(os.getpid())).touch()
+    return link(load=load)

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""A sweep is a table of what `qossim.run` says of each point: dimensions, labels, values, and how it was made."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import pickle
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.random import SeedSequence
+
+import qossim as qs
+from qossim.experiments import ef_wfq_vs_pq
+from tests.builds import failing, link
+
+QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
+BY_FLOW = [
+    *("delay_min", "delay_mean", "delay_max", "ipdv_mean_abs", "jitter", "sent", "received", "throughput"),
+    *("loss_ratio", "loss_ratio_queue", "loss_ratio_policer"),
+]
+BY_QUANTILE = ["delay_quantile", "ipdv_quantile", "pdv_quantile"]
+sweep = functools.partial(qs.sweep, progress=False)
+
+
+def expected(flow: Any) -> dict[str, Any]:
+    """What the table must say of a flow."""
+    delay, ipdv = flow.delay_stats, flow.ipdv_stats
+    exact = isinstance(delay, qs.Statistics)
+    jitter = flow.jitter() if exact else []
+    quantile = list(QUANTILES)
+    if exact:
+        sent, received, _ = flow._times()
+        delays = (received - sent)[received >= 0]
+        pdv = qs.Statistics(delays - delays.min(), per=10**12).quantile(quantile)
+    else:
+        pdv = delay.quantile(quantile) - delay.min
+    return {
+        "delay_min": delay.min,
+        "delay_mean": delay.mean,
+        "delay_max": delay.max,
+        "delay_quantile": delay.quantile(quantile),
+        "ipdv_mean_abs": ipdv.absolute().mean,
+        "ipdv_quantile": ipdv.quantile(quantile),
+        "pdv_quantile": pdv,
+        "jitter": jitter[-1] if len(jitter) else math.nan,
+        "sent": flow.sent,
+        "received": flow.received,
+        "throughput": flow.throughput,
+        "loss_ratio": flow.loss_ratio,
+        "loss_ratio_queue": flow.drops["queue"] / flow.sent,
+        "loss_ratio_policer": flow.drops["policer"] / flow.sent,
+    }
+
+
+def check_run(found: xr.Dataset, result: qs.Result) -> None:
+    """One point and replication of a table against the same run."""
+    for name in result:
+        for variable, value in expected(result[name]).items():
+            np.testing.assert_array_equal(found[variable].sel(flow=name), value, f"{name}: {variable}")
+    for name, port in result.ports.items():
+        assert found["utilisation"].sel(port=name) == port.utilisation
+        for each in port.classes.values():
+            assert found["largest_queue"].sel({"port": name, "class": each.name}) == each.largest_queue
+
+
+# -- what is in it -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("record", ["packets", "summary"])
+def test_every_value_is_what_run_says_of_that_point(record: Any) -> None:
+    """Losses in the queue and at the policer, a flow and a class that come and go, and a warm-up."""
+    axes = {"best_effort": [False, True], "ef_rate": ["300 kbit/s", "900 kbit/s"], "ef_queue_limit": [1, 10]}
+    settings = {"duration": 12.0, "warmup": 1.5, "record": record}
+    table = sweep(ef_wfq_vs_pq, axes, 2, seed=7, **settings)
+    losses = 0.0
+    for best_effort in axes["best_effort"]:
+        for rate in axes["ef_rate"]:
+            for limit in axes["ef_queue_limit"]:
+                point = {"best_effort": best_effort, "ef_rate": rate, "ef_queue_limit": limit}
+                for r in range(2):
+                    seed = SeedSequence(7, spawn_key=(r,))
+                    result = qs.run(ef_wfq_vs_pq(**point), seed=seed, progress=False, **settings)
+                    check_run(table.sel(point).isel(replication=r), result)
+                    losses += result["EF"].drops["policer"] + result["EF"].drops["queue"]
+    assert losses > 0
+    assert table["delay_mean"].sel(flow="BE", best_effort=False).isnull().all()
+    assert table["delay_mean"].sel(flow="BE", best_effort=True).notnull().all()
+    assert table["jitter"].isnull().all() == (record == "summary")
+
+
+def test_dimensions_are_the_axes_then_replication_then_what_is_measured() -> None:
+    table = sweep(ef_wfq_vs_pq, {"scheduler": ["wfq", "pq"], "tx_ring_limit": [1, 5]}, 3, duration=2.0, seed=1)
+    outer = ("scheduler", "tx_ring_limit", "replication")
+    assert dict(table.sizes) == dict(zip(outer, (2, 2, 3), strict=True)) | {
+        "flow": 2,
+        "quantile": 5,
+        "port": 2,
+        "class": 2,
+    }
+    for name in BY_FLOW:
+        assert table[name].dims == (*outer, "flow")
+    for name in BY_QUANTILE:
+        assert table[name].dims == (*outer, "flow", "quantile")
+    assert table["utilisation"].dims == (*outer, "port")
+    assert table["largest_queue"].dims == (*outer, "port", "class")
+    assert {each.dtype for each in table.data_vars.values()} == {np.dtype(float)}
+    assert all({"units", "long_name"} == set(each.attrs) for each in table.data_vars.values())
+    assert table["flow"].values.tolist() == ["EF", "BE"]
+    assert table["quantile"].values.tolist() == list(QUANTILES)
+    assert table["port"].values.tolist() == ["near", "far"]
+
+
+def test_quantiles_are_those_asked_for() -> None:
+    table = sweep(link, {}, duration=2.0, seed=1, quantiles=(0, Fraction(1, 3), 1))
+    assert table["quantile"].values.tolist() == [0, 1 / 3, 1]
+    assert table["delay_quantile"].sel(quantile=0).item() == table["delay_min"].item()
+    assert table["delay_quantile"].sel(quantile=1).item() == table["delay_max"].item()
+    assert sweep(link, {}, duration=2.0, seed=1, quantiles=())["delay_quantile"].sizes["quantile"] == 0
+
+
+def test_points_share_random_numbers_and_replications_do_not() -> None:
+    axes = {"limit": [None, 2], "scheduler": [qs.PQ(), qs.WFQ()]}
+    table = sweep(functools.partial(link, extra=True, load=0.8), axes, 3, duration=5.0, seed=3)
+    sent = table["sent"].sel(flow="f")
+    assert (sent == sent.isel(limit=0, scheduler=0)).all()
+    assert len(set(sent.isel(limit=0, scheduler=0).values.tolist())) == 3
+
+
+def test_more_replications_leave_the_first_as_they_were() -> None:
+    few, more = (sweep(link, {"load": [0.3, 0.6]}, n, duration=2.0, seed=1) for n in (2, 4))
+    xr.testing.assert_equal(few, more.isel(replication=slice(2)))
+
+
+def test_without_an_axis_there_is_one_point() -> None:
+    table = sweep(link, {}, 2, duration=1.0, seed=1)
+    assert table["delay_mean"].dims == ("replication", "flow")
+    assert table["delay_mean"].notnull().all()
+
+
+def test_a_flow_without_packets_has_counts_and_nothing_else() -> None:
+    table = sweep(functools.partial(link, load=1e-9), {}, duration=1.0, seed=1).isel(replication=0, flow=0)
+    assert table["sent"] == table["received"] == table["throughput"] == 0
+    assert all(np.isnan(table[name]) for name in ("delay_mean", "jitter", "loss_ratio"))
+
+
+def test_what_does_not_drain_is_not_received() -> None:
+    table = sweep(functools.partial(link, load=3), {}, duration=1.0, seed=1, drain=False)
+    assert table["received"].item() < table["sent"].item() / 2
+    assert table.attrs["drain"] == 0
+
+
+# -- warm-up and replications ------------------------------------------------------------------------------------------
+
+
+def test_a_warm_up_found_by_mser5_is_reported_and_kept_to() -> None:
+    build = functools.partial(ef_wfq_vs_pq, scheduler="wfq")
+    table = sweep(build, {"tx_ring_limit": [1, 20]}, 2, duration=20.0, warmup="mser5", seed=5)
+    assert table["warmup"].dims == ("tx_ring_limit", "replication")
+    assert table.attrs["warmup"] == "mser5"
+    for limit in (1, 20):
+        for r in range(2):
+            found = table.sel(tx_ring_limit=limit).isel(replication=r)
+            seed, warmup = SeedSequence(5, spawn_key=(r,)), float(found["warmup"])
+            whole = qs.run(build(tx_ring_limit=limit), duration=20.0, seed=seed, progress=False)
+            first = [flow.sent_at[n] for flow in whole.flows.values() if (n := qs.mser5(flow.delay))]
+            assert warmup == max(first, default=0.0)
+            settled = qs.run(build(tx_ring_limit=limit), duration=20.0, warmup=warmup, seed=seed, progress=False)
+            check_run(found, settled)
+    assert (table["warmup"] > 0).any()
+
+
+def test_replications_go_on_until_the_target_is_reached() -> None:
+    auto = functools.partial(sweep, link, {"load": [0.2, 0.6]}, "auto", duration=4.0, seed=2)
+    table = auto(target={"delay_mean": "15 us"})
+    count = table["delay_mean"].sel(flow="f").notnull().sum("replication")
+    assert count.sel(load=0.2) == 10 < count.sel(load=0.6) == table.sizes["replication"] < 100
+    assert (qs.confidence(table["delay_mean"])["half_width"] <= 15e-6).all()
+    assert table.attrs["replications"] == "auto" and table.attrs["target_reached"] == 1
+    assert table["target_reached"].values.tolist() == [True, True]
+    fixed = sweep(link, {"load": [0.2, 0.6]}, int(count.max()), duration=4.0, seed=2)
+    assert (fixed["delay_mean"].sel(load=0.6) == table["delay_mean"].sel(load=0.6)).all()
+    assert auto(target={"delay_mean": "15 us"}, workers=1).identical(table)
+
+
+def test_a_target_that_is_not_reached_is_told() -> None:
+    auto = functools.partial(sweep, link, {"load": [0.2, 0.9]}, "auto", duration=1.0, seed=2, least=3, most=7)
+    with pytest.warns(UserWarning, match=r"not reached with 7 replications at 1 of 2 points: load=0\.9$"):
+        table = auto(target={"delay_mean": "0.2 ms", "loss_ratio": 0.01})
+    assert table["target_reached"].values.tolist() == [True, False]
+    assert table.attrs["target_reached"] == 0 and table.attrs["complete"] == 1
+    assert json.loads(table.attrs["target"]) == {"delay_mean": "0.2 ms", "loss_ratio": 0.01}
+    assert table["delay_mean"].sel(load=0.9).notnull().sum() == table.sizes["replication"] == 7
+
+
+def test_a_target_may_be_a_share_of_the_mean_and_of_any_variable() -> None:
+    target = {"delay_quantile": "30 %", "throughput": "100 kbit/s", "utilisation": 0.5, "largest_queue": 10}
+    table = sweep(link, {}, "auto", duration=3.0, seed=2, target=target)
+    interval = qs.confidence(table["delay_quantile"])
+    assert (interval["half_width"] <= 0.3 / 1.3 * interval["mean"]).all()
+    assert table.attrs["target_reached"] == 1
+
+
+# -- axes --------------------------------------------------------------------------------------------------------------
+
+
+def labels(values: Any) -> Any:
+    """The coordinate of an axis, and what `build` was given."""
+    given: list[Any] = []
+
+    def build(it: Any) -> qs.Scenario:
+        given.append(it)
+        return link()
+
+    table = sweep(build, {"it": values}, duration=0.1, seed=1, workers=1)
+    return table["it"].values, given
+
+
+@pytest.mark.parametrize(
+    ("values", "coordinate"),
+    [
+        ([1, 3], np.array([1, 3])),
+        (range(2), np.array([0, 1])),
+        ([1, 2.5], np.array([1, 2.5])),
+        ([Fraction(1, 2), Decimal("0.7")], np.array([0.5, 0.7])),
+        ([2**70, 1], np.array([2.0**70, 1.0])),
+        ([False, True], np.array([False, True])),
+        (["b", "a"], np.array(["b", "a"])),
+        ([None, 5], np.array(["None", "5"])),
+        (["a", 1, True], np.array(["a", "1", "True"])),
+        ([qs.PQ(), qs.WFQ()], np.array(["PQ", "WFQ"])),
+        ([qs.DropTail(5), None], np.array(["DropTail(5)", "None"])),
+        ([link, failing], np.array(["link", "failing"])),
+        ([link, lambda: 0], np.array(["link", "<lambda>"])),
+        ([qs.Port("near", 1e6), qs.Port("far", 1e6)], np.array(["near", "far"])),
+        ({"as in the report": qs.SCFQ(), "exact": qs.WFQ()}, np.array(["as in the report", "exact"])),
+        ({1: object(), 2: object()}, np.array(["1", "2"])),
+        (np.array([1.5, 2.5]), np.array([1.5, 2.5])),
+        (xr.DataArray([1, 2]), np.array([1, 2])),
+        ((x for x in "ab"), np.array(["a", "b"])),
+        ([[1, 2], [3]], np.array(["[1, 2]", "[3]"])),
+    ],
+)
+def test_values_are_their_own_labels_or_labelled_by_name(values: Any, coordinate: np.ndarray[Any, Any]) -> None:
+    found, given = labels(values)
+    assert found.dtype.kind == coordinate.dtype.kind
+    assert found.tolist() == coordinate.tolist()
+    if isinstance(values, list):
+        assert given == values
+    assert not any(isinstance(value, np.generic) for value in given)
+
+
+def test_a_timedelta_of_numpy_keeps_its_unit() -> None:
+    found, given = labels(np.array([1, 2], dtype="m8[ms]"))
+    assert found.tolist() == ["1 milliseconds", "2 milliseconds"]
+    assert given == [np.timedelta64(1, "ms"), np.timedelta64(2, "ms")]
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"it": []}, "axis it must be a list of at least one value, got []"),
+        ({"it": {}}, "axis it must be a list of at least one value, got {}"),
+        ({"it": "pq"}, 'axis it must be a list of at least one value, got "pq"'),
+        ({"it": 5}, "axis it must be a list of at least one value, got 5"),
+        ({"it": {1, 2}}, "axis it must be a list of at least one value"),
+        ({"it": np.zeros((2, 2))}, "in one dimension"),
+        ({"it": [1, 2, 1.0]}, "both are labelled 1.0; a dict gives labels of your own"),
+        ({"it": ["a", "a"]}, 'both are labelled "a"'),
+        ({"it": [None, "None"]}, 'both are labelled "None"'),
+        ({"it": [lambda: 1, lambda: 2]}, 'both are labelled "<lambda>"'),
+        ({"it": [qs.DropTail(5), qs.DropTail(5)]}, "both are labelled"),
+        ({"it": [1.0, math.nan]}, "NaN is equal to nothing"),
+        ({"it": [object()]}, "axis it must be of values with a name, got <object object at"),
+        ({"flow": [1]}, 'of names that the table does not use itself, got "flow"'),
+        ({"delay_mean": [1]}, "of names that the table does not use itself"),
+        ({"a b": [1]}, "axes must be named as parameters of build are"),
+        ({1: [1]}, "axes must be named as parameters of build are"),
+        ([("it", [1])], "axes must be a dict of names and values, or zipped(...)"),
+        ({"a": [1], "b": qs.zipped(a=[1])}, '"a" comes twice'),
+        ({"a": [1], "c": qs.zipped(b=[1]), "b": qs.zipped(d=[1])}, '"b" is a parameter elsewhere'),
+    ],
+)
+def test_axes_that_make_no_table_are_refused(axes: Any, message: str) -> None:
+    with pytest.raises(qs.ScenarioError) as caught:
+        sweep(link, axes, duration=1.0, seed=1)
+    assert message in str(caught.value)
+
+
+def test_zipped_parameters_change_together() -> None:
+    axes = {"case": qs.zipped(scheduler=["wfq", "pq"], tx_ring_limit=[3, 1]), "best_effort": [True, False]}
+    table = sweep(ef_wfq_vs_pq, axes, duration=3.0, seed=1)
+    assert table["delay_mean"].dims == ("case", "best_effort", "replication", "flow")
+    assert table["scheduler"].dims == table["tx_ring_limit"].dims == ("case",)
+    assert table["scheduler"].values.tolist() == ["wfq", "pq"]
+    product = sweep(ef_wfq_vs_pq, {"scheduler": ["wfq", "pq"], "tx_ring_limit": [3, 1]}, duration=3.0, seed=1)
+    for i, (scheduler, ring) in enumerate([("wfq", 3), ("pq", 1)]):
+        one = table["delay_mean"].isel(case=i).sel(best_effort=True)
+        assert (one == product["delay_mean"].sel(scheduler=scheduler, tx_ring_limit=ring)).all()
+
+
+def test_a_zipped_axis_may_have_the_name_of_a_parameter_or_none() -> None:
+    named = sweep(link, {"load": qs.zipped(load=[0.1, 0.2], limit=[5, None])}, duration=1.0, seed=1)
+    assert named["delay_mean"].sel(load=0.2).notnull().all()
+    alone = sweep(link, qs.zipped(load=[0.1, 0.2], limit=[5, None]), duration=1.0, seed=1)
+    assert alone["delay_mean"].dims[0] == "case"
+    assert (alone["delay_mean"].values == named["delay_mean"].values).all()
+
+
+def test_zipped_parameters_are_of_one_length() -> None:
+    with pytest.raises(qs.ScenarioError, match=r"of one length, got \{'a': 1, 'b': 2\}"):
+        qs.zipped(a=[1], b=[1, 2])
+    with pytest.raises(qs.ScenarioError, match="at least one parameter"):
+        qs.zipped()
+    assert len(qs.zipped(a=["", "y"], b={"p": 1, "q": 2})) == 2
+    assert repr(qs.zipped(a=[1], b={"p": 2})) == "zipped(a=[1], b={'p': 2})"
+
+
+# -- how it was made ---------------------------------------------------------------------------------------------------
+
+
+def test_attributes_say_how_the_table_was_made_and_do_not_differ_between_equal_calls() -> None:
+    build = functools.partial(link, extra=True)
+    axes = {"scheduler": [qs.PQ(), qs.WFQ()], "both": qs.zipped(load=[0.1, 0.2], limit=[1, None])}
+    one, other = (sweep(build, axes, 2, duration="1 s", warmup="100 ms", seed=12) for _ in range(2))
+    assert one.identical(other) and one.attrs == other.attrs
+    assert one.attrs == {
+        "build": "tests.builds.link(extra=True)",
+        "parameters": json.dumps(
+            {
+                "scheduler": {"scheduler": ["PQ", "WFQ"]},
+                "both": {"load": [0.1, 0.2], "limit": ["1", "None"]},
+            }
+        ),
+        "replications": 2,
+        "duration": 1.0,
+        "warmup": 0.1,
+        "seed": 12,
+        "record": "packets",
+        "drain": 1,
+        "bit_generator": "PCG64",
+        "qossim": qs.__version__,
+        "numpy": np.__version__,
+        "python": sys.version.split()[0],
+        "complete": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 2**31, 2**100, SeedSequence(5, spawn_key=(1, 2)), SeedSequence([1, 2**40]), None], ids=str
+)
+def test_the_seed_in_the_attributes_repeats_the_sweep(seed: Any) -> None:
+    table = sweep(link, {}, duration=1.0, seed=seed)
+    told = table.attrs["seed"]
+    assert isinstance(told, int | str)
+    if not isinstance(seed, SeedSequence):
+        assert sweep(link, {}, duration=1.0, seed=int(told)).identical(table)
+    else:
+        plain = json.loads(told)
+        again = SeedSequence(plain["entropy"], spawn_key=plain["spawn_key"], pool_size=plain["pool_size"])
+        assert sweep(link, {}, duration=1.0, seed=again).identical(table)
+
+
+@pytest.mark.parametrize("seed", [3, 2**90])
+def test_a_table_goes_to_netcdf_and_comes_back(seed: int, tmp_path: Path) -> None:
+    """To its third version, which knows the fewest types."""
+    axes = {"scheduler": [qs.PQ(), qs.WFQ()], "extra": [False, True], "load": [0.2, 0.5], "limit": [3, None]}
+    table = sweep(link, axes, "auto", duration=0.5, seed=seed, target={"delay_mean": 10.0}, least=2)
+    table.to_netcdf(tmp_path / "table.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "table.nc", engine="scipy") as read:
+        xr.testing.assert_equal(read.load(), table)
+        assert {name: value if isinstance(value, str) else float(value) for name, value in read.attrs.items()} == {
+            name: value if isinstance(value, str) else float(value) for name, value in table.attrs.items()
+        }
+
+
+def test_a_table_survives_pickle_and_plain_dicts() -> None:
+    table = sweep(link, {"load": [0.2]}, duration=0.5, seed=1)
+    assert pickle.loads(pickle.dumps(table)).identical(table)
+    assert xr.Dataset.from_dict(table.to_dict()).equals(table)
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+GOOD: dict[str, Any] = {"build": link, "axes": {}, "replications": 1, "duration": 1.0, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"build": link()}, "build must be a function that returns a Scenario"),
+        ({"replications": 0}, "replications must be a whole number from 1 to"),
+        ({"replications": True}, "replications must be a whole number of at least 1, got True"),
+        ({"replications": "many"}, 'replications must be a whole number of at least 1, got "many"'),
+        ({"replications": "auto"}, """target must be given with replications="auto", as {"delay_mean": "0.1 ms"}"""),
+        ({"target": {"delay_mean": 1}}, 'target must be given with replications="auto" only'),
+        ({"duration": 0}, "duration must be"),
+        ({"warmup": 1.0}, "warmup must be a time from 0 to less than the duration"),
+        ({"warmup": "mser5", "record": "summary"}, 'record must be "packets" with warmup="mser5"'),
+        ({"seed": -1}, "seed must be"),
+        ({"record": "none"}, 'record must be one of "packets", "summary", got "none"'),
+        ({"quantiles": 0.5}, "quantiles must be numbers from 0 to 1, ascending, got 0.5"),
+        ({"quantiles": (0.9, 0.5)}, "quantiles must be numbers from 0 to 1, ascending"),
+        ({"quantiles": (0.5, 0.50)}, "quantiles must be numbers from 0 to 1, ascending"),
+        ({"quantiles": (99,)}, "quantiles must be numbers from 0 to 1, ascending"),
+        ({"quantiles": (math.nan,)}, "quantiles must be numbers from 0 to 1, ascending"),
+        ({"quantiles": "p99"}, "quantiles must be numbers from 0 to 1, ascending"),
+        ({"executor": 2}, "executor must be an executor of concurrent.futures, or None, got 2"),
+        ({"workers": 0}, "workers must be a whole number from 1 to"),
+        ({"progress": 1.5}, "progress must be True, False, None or a function of the share done"),
+        ({"drain": 2}, "drain must be True or False"),
+        ({"bit_generator": "RANDU"}, "bit_generator must be one of PCG64"),
+        ({"save": "a", "resume": "b"}, 'save must be the file to resume, b, or left out, got "a"'),
+    ],
+)
+def test_an_argument_out_of_bounds_is_refused_by_name(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(qs.ScenarioError) as caught:
+        qs.sweep(**{"progress": False, **GOOD, **change})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "limits", "message"),
+    [
+        ({}, {}, "target must be given"),
+        ({"delay": 1}, {}, "target must be for variables of the table (delay_min, delay_mean,"),
+        ({"delay_mean": 0}, {}, "target: delay_mean must be above 0"),
+        ({"delay_mean": "5 bit/s"}, {}, 'unknown unit "bit/s"'),
+        ({"delay_mean": "100 %"}, {}, "target: delay_mean must be above 0, or above 0 % and below 100 %"),
+        ({"throughput": "5 ms"}, {}, 'unknown unit "ms"'),
+        ({"loss_ratio": "1 s"}, {}, "it has no unit"),
+        ({"delay_mean": 1}, {"least": 1}, "least must be a whole number from 2 to"),
+        ({"delay_mean": 1}, {"least": 5, "most": 4}, "most must be a whole number from 5 to"),
+        ({"delay_mean": 1}, {"level": 95}, "level must be a number above 0 and below 1"),
+    ],
+)
+def test_a_target_out_of_bounds_is_refused_by_name(target: Any, limits: dict[str, Any], message: str) -> None:
+    with pytest.raises(qs.ScenarioError) as caught:
+        qs.sweep(**{"progress": False, **GOOD, "replications": "auto", "target": target, **limits})
+    assert message in str(caught.value)
+
+
+def test_the_package_exports_it_without_importing_xarray() -> None:
+    import subprocess
+
+    code = "import sys, qossim as qs; qs.sweep; qs.zipped; qs.SweepError; assert 'xarray' not in sys.modules; print(1)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
