@@ -16,7 +16,7 @@ import numpy as np
 
 import qossim as qs
 
-from . import calls, memory, speed
+from . import calls, memory, speed, sweeps
 from .table import Row, heading, line
 
 GROUPS: dict[str, Callable[[int, int], Iterator[Row | str]]] = {
@@ -27,6 +27,7 @@ GROUPS: dict[str, Callable[[int, int], Iterator[Row | str]]] = {
     "memory": memory.memory,
     "short": calls.short_run,
     "threads": calls.threads,
+    "sweep": sweeps.sweeps,
     "import": calls.importing,
 }
 

@@ -18,7 +18,7 @@ from .measure import Figure, ask, command, cost, environment, quotient, turns
 from .scenes import seconds_for, seed
 from .table import MICROSECONDS, MILLISECONDS, RATIO, TIMES, Goal, Row
 
-__all__ = ["importing", "short_run", "threads"]
+__all__ = ["Worker", "clocked", "give_work", "importing", "short_run", "threads"]
 
 SHORT = 6.8266
 """Seconds in which the seed sends 250 EF and 1366 BE packets."""
@@ -67,15 +67,15 @@ def threads(packets: int, rounds: int) -> Iterator[Row]:
         ("long runs, summaries only", "summary", long, 2),
     ):
         run = partial(_runs, partial(cost, scenario, duration, record), each)
-        with ThreadPoolExecutor(2) as pool, _Worker(duration, record) as one, _Worker(duration, record) as other:
+        with ThreadPoolExecutor(2) as pool, Worker(duration, record) as one, Worker(duration, record) as other:
             ways: dict[str, Callable[[], object]] = {
                 "thread": partial(_twice, map, run),
                 "threads": partial(_twice, pool.map, run),
-                "process": partial(_work, {one: 2 * each}),
-                "processes": partial(_work, {one: each, other: each}),
+                "process": partial(give_work, {one: 2 * each}),
+                "processes": partial(give_work, {one: each, other: each}),
             }
             spent: dict[str, list[float]] = {name: [] for name in ways}
-            took = turns({name: partial(_clocked, way, spent[name]) for name, way in ways.items()}, rounds)
+            took = turns({name: partial(clocked, way, spent[name]) for name, way in ways.items()}, rounds)
         machine = quotient(took["process"], took["processes"]).value
         busy = min(spent["threads"]) / min(spent["thread"])
         goal = Goal(1.8, 1.95)
@@ -100,7 +100,7 @@ def _twice(apply: Callable[..., Iterable[object]], runs: Callable[[], object]) -
     list(apply(lambda _: runs(), range(2)))
 
 
-def _clocked(work: Callable[[], object], spent: list[float]) -> float:
+def clocked(work: Callable[[], object], spent: list[float]) -> float:
     """Seconds that the work takes; the processor time of this process is added to `spent`."""
     began, worked = time.perf_counter(), time.process_time()
     work()
@@ -108,7 +108,7 @@ def _clocked(work: Callable[[], object], spent: list[float]) -> float:
     return time.perf_counter() - began
 
 
-class _Worker:
+class Worker:
     """A process that does runs when told to."""
 
     def __init__(self, duration: float, record: str) -> None:
@@ -121,7 +121,7 @@ class _Worker:
         )
 
     def __enter__(self) -> Self:
-        _work({self: 1})  # till it has started
+        give_work({self: 1})  # till it has started
         return self
 
     def start(self, runs: int) -> None:
@@ -137,7 +137,7 @@ class _Worker:
         self._process.communicate()
 
 
-def _work(runs: Mapping[_Worker, int]) -> None:
+def give_work(runs: Mapping[Worker, int]) -> None:
     """So many runs by each worker, all at once."""
     for worker, count in runs.items():
         worker.start(count)

@@ -14,6 +14,7 @@ __all__ = [
     "MICROSECONDS",
     "MILLISECONDS",
     "ONE_IN",
+    "PERCENT",
     "RATIO",
     "TIMES",
     "Goal",
@@ -45,6 +46,7 @@ TIMES = Scale("{:.2f}".format, "x")
 BYTES = Scale("{:.1f}".format, "bytes")
 MEGABYTES = Scale("{:.1f}".format, "MB")
 MICROSECONDS = Scale("{:.0f}".format, "us")
+PERCENT = Scale("{:.1f}".format, "%")
 MILLISECONDS = Scale("{:.1f}".format, "ms")
 
 

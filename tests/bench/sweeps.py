@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""What a sweep adds to the core: per point on one thread, and what a second thread gains."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import qossim as qs
+from qossim import _points
+from qossim._core import Simulation
+from qossim.experiments import ef_wfq_vs_pq
+
+from .calls import SHORT, Worker, clocked, give_work
+from .measure import Figure, quotient, turns
+from .table import MICROSECONDS, PERCENT, RATIO, TIMES, Goal, Row
+
+__all__ = ["sweeps"]
+
+POINTS = 1000
+_FULL = functools.partial(ef_wfq_vs_pq, scheduler="pq", best_effort=True)
+
+
+class _Timed:
+    """A simulation that adds up the processor seconds of this thread that its runs and digests take."""
+
+    runs = 0.0
+    digests = 0.0
+
+    def __init__(self, **settings: Any) -> None:
+        self._simulation = made = Simulation(**settings)
+        self.add_port, self.add_flow, self.flows, self.ports = made.add_port, made.add_flow, made.flows, made.ports
+
+    def run(self, watch: Callable[[float], None] | None) -> None:
+        began = time.thread_time()
+        self._simulation.run(watch)
+        _Timed.runs += time.thread_time() - began
+
+    def digest(self, levels: tuple[tuple[int, int], ...]) -> bytes:
+        began = time.thread_time()
+        numbers = self._simulation.digest(levels)
+        _Timed.digests += time.thread_time() - began
+        return numbers
+
+
+def _sweep(points: int, duration: float, workers: int) -> None:
+    """Every point has a ring of its own."""
+    table = qs.sweep(
+        _FULL, {"tx_ring_limit": range(1, points + 1)}, duration=duration, seed=1, workers=workers, progress=False
+    )
+    assert table.attrs["complete"] and table["delay_mean"].sizes["tx_ring_limit"] == points
+
+
+def _spent(points: int, duration: float) -> tuple[float, float, float]:
+    """Processor seconds of a point: in all, in its run, in its digest."""
+    _Timed.runs = _Timed.digests = 0.0
+    with mock.patch.object(_points, "Simulation", _Timed):
+        began = time.process_time()
+        _sweep(points, duration, 1)
+        whole = time.process_time() - began
+    return whole / points, _Timed.runs / points, _Timed.digests / points
+
+
+def sweeps(packets: int, rounds: int) -> Iterator[Row]:
+    """Points of the seed at full load with 250, 25,000 and 2,500 EF packets each; fewer in a trial of the command."""
+    points = max(2, min(POINTS, packets // 100))
+    short = [_spent(points, SHORT) for _ in range(rounds)]
+    outside = Figure.least([1e6 * (whole - run) for whole, run, _ in short])
+    yield Row(
+        f"sweep of {points} points, 250 EF packets: outside the core",
+        outside,
+        MICROSECONDS,
+        Goal(150, 120, most=True),
+        "a point, all but its run; of these "
+        f"{1e6 * min(digest for *_, digest in short):.0f} are the core's exact statistics",
+    )
+    few, duration = max(2, points // 20), 100 * SHORT * min(1.0, packets / 100_000)
+    long = [_spent(few, duration) for _ in range(rounds)]
+    shares = [100 * (whole - run - digest) / whole for whole, run, digest in long]
+    digests = min(100 * digest / whole for whole, _, digest in long)
+    yield Row(
+        "  the same with 25,000: share outside the core",
+        Figure.least(shares),
+        PERCENT,
+        Goal(10, 5, most=True),
+        f"all but runs and exact statistics, which take {digests:.0f} % themselves",
+    )
+    yield _threads(max(2, points // 4), 10 * SHORT, rounds)
+
+
+def _threads(points: int, duration: float, rounds: int) -> Row:
+    """Two threads against one; two processes that share nothing say what the machine has to give."""
+    with Worker(duration, "packets") as one, Worker(duration, "packets") as other:
+        ways: dict[str, Callable[[], object]] = {
+            "thread": partial(_sweep, points, duration, 1),
+            "threads": partial(_sweep, points, duration, 2),
+            "process": partial(give_work, {one: points}),
+            "processes": partial(give_work, {one: points // 2, other: points // 2}),
+        }
+        spent: dict[str, list[float]] = {name: [] for name in ways}
+        took = turns({name: partial(clocked, way, spent[name]) for name, way in ways.items()}, 2 * rounds)
+    machine = quotient(took["process"], took["processes"]).value
+    goal = Goal(1.8, 1.95)
+    able = goal.reaches(machine, goal.must)
+    return Row(
+        "sweep on 2 threads, 2,500 EF packets: of 1 thread",
+        quotient(took["thread"], took["threads"]),
+        TIMES,
+        goal,
+        f"{RATIO(min(spent['threads']) / min(spent['thread']))} of its processor time; 2 processes reach "
+        f"{TIMES(machine)}" + ("" if able else ", all that this machine has to give now"),
+        trusted=able,
+    )
