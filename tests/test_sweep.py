@@ -23,6 +23,8 @@ from qossim.experiments import ef_wfq_vs_pq
 from tests.builds import failing, link
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
+BY_PORT = ["utilisation", "mean_ring", "largest_ring"]
+BY_CLASS = ["mean_queue", "largest_queue"]
 BY_FLOW = [
     *("delay_min", "delay_mean", "delay_max", "ipdv_mean_abs", "jitter", "sent", "received", "throughput"),
     *("loss_ratio", "loss_ratio_queue", "loss_ratio_policer"),
@@ -67,9 +69,11 @@ def check_run(found: xr.Dataset, result: qs.Result) -> None:
         for variable, value in expected(result[name]).items():
             np.testing.assert_array_equal(found[variable].sel(flow=name), value, f"{name}: {variable}")
     for name, port in result.ports.items():
-        assert found["utilisation"].sel(port=name) == port.utilisation
+        for variable in ("utilisation", "mean_ring", "largest_ring"):
+            assert found[variable].sel(port=name) == getattr(port, variable)
         for each in port.classes.values():
-            assert found["largest_queue"].sel({"port": name, "class": each.name}) == each.largest_queue
+            for variable in ("mean_queue", "largest_queue"):
+                assert found[variable].sel({"port": name, "class": each.name}) == getattr(each, variable)
 
 
 # -- what is in it -----------------------------------------------------------------------------------------------------
@@ -97,6 +101,13 @@ def test_every_value_is_what_run_says_of_that_point(record: Any) -> None:
     assert table["jitter"].isnull().all() == (record == "summary")
 
 
+def test_a_port_without_a_ring_has_no_number_for_it() -> None:
+    table = sweep(ef_wfq_vs_pq, {"tx_ring_limit": [None, 5]}, duration=2.0, seed=1)
+    for name in ("mean_ring", "largest_ring"):
+        assert table[name].sel(tx_ring_limit="None").isnull().all()
+        assert table[name].sel(tx_ring_limit="5").notnull().all()
+
+
 def test_dimensions_are_the_axes_then_replication_then_what_is_measured() -> None:
     table = sweep(ef_wfq_vs_pq, {"scheduler": ["wfq", "pq"], "tx_ring_limit": [1, 5]}, 3, duration=2.0, seed=1)
     outer = ("scheduler", "tx_ring_limit", "replication")
@@ -110,10 +121,12 @@ def test_dimensions_are_the_axes_then_replication_then_what_is_measured() -> Non
         assert table[name].dims == (*outer, "flow")
     for name in BY_QUANTILE:
         assert table[name].dims == (*outer, "flow", "quantile")
-    assert table["utilisation"].dims == (*outer, "port")
-    assert table["largest_queue"].dims == (*outer, "port", "class")
+    for name in BY_PORT:
+        assert table[name].dims == (*outer, "port")
+    for name in BY_CLASS:
+        assert table[name].dims == (*outer, "port", "class")
     assert {each.dtype for each in table.data_vars.values()} == {np.dtype(float)}
-    assert all({"units", "long_name"} == set(each.attrs) for each in table.data_vars.values())
+    assert all({"units", "long_name"} == set(each.attrs) - {"references"} for each in table.data_vars.values())
     assert table["flow"].values.tolist() == ["EF", "BE"]
     assert table["quantile"].values.tolist() == list(QUANTILES)
     assert table["port"].values.tolist() == ["near", "far"]
