@@ -23,7 +23,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -40,6 +40,22 @@ from qossim.experiments import ef_wfq_vs_pq
 
 axes = {"scheduler": ["wfq", "pq", qs.DRR()], "best_effort": [False, True], "tx_ring_limit": range(41)}
 qs.explore(ef_wfq_vs_pq, axes, flow="EF", warmup=5, seed=1)\
+"""
+SLOW = """\
+import time
+import qossim as qs
+
+runs = []
+
+
+def build(*, limit):
+    time.sleep(0.2)
+    runs.append(limit)
+    flow = qs.Flow(f"limit{limit}run{len(runs)}", qs.CBR(pps=50, size=200))
+    return qs.Scenario([flow], [qs.Port("link", "1 Mbit/s")])
+
+
+qs.explore(build, {"limit": range(1, 41)}, duration=1)\
 """
 PICTURE = '.jp-OutputArea img[alt^="One-way delay"]'
 FIGURES = ".jp-OutputArea .widget-html table"
@@ -76,23 +92,28 @@ def _settle(ready: Callable[[], Any], what: str, patience: float = PATIENCE) -> 
         time.sleep(0.05)
 
 
+class Lab(NamedTuple):
+    """A JupyterLab server."""
+
+    url: str
+    token: str
+    work: Path
+
+    def notebook(self, name: str, code: str) -> str:
+        """Address of a new notebook of one cell, in a workspace of its own."""
+        cell = {"cell_type": "code", "id": name, "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (self.work / f"{name}.ipynb").write_text(json.dumps(notebook))
+        return f"{self.url}/lab/workspaces/{name}/tree/{name}.ipynb?token={self.token}"
+
+
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a notebook in a JupyterLab server of its own, with settings of its own."""
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A server of its own, with settings of its own."""
     home = tmp_path_factory.mktemp("lab")
     work = home / "work"
     work.mkdir()
-    cell = {
-        "cell_type": "code",
-        "id": "explore",
-        "execution_count": None,
-        "metadata": {},
-        "outputs": [],
-        "source": CODE,
-    }
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (work / "explore.ipynb").write_text(json.dumps(notebook))
     quiet = home / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}))
@@ -131,7 +152,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
         try:
             _settle(answers, "JupyterLab answers")
-            yield f"http://127.0.0.1:{port}/lab/tree/explore.ipynb?token={token}"
+            yield Lab(f"http://127.0.0.1:{port}", token, work)
         finally:
             server.terminate()
             try:
@@ -222,15 +243,11 @@ class Page:
         _settle(lambda: self.figures() == expected, f"{parameters}: {expected}; shown: {self.figures()}")
 
 
-@pytest.fixture(scope="module")
-def page(lab: str, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """The notebook, open, its only cell run."""
-    kept = os.environ.get("QOSSIM_SCREENSHOTS")
-    folder = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
+def _opened(lab: Lab, browser: Any, folder: Path, name: str, code: str) -> Page:
+    """A notebook, open, its only cell run and its picture there."""
     page = Page(browser, folder)
     try:
-        browser.get(lab)
+        browser.get(lab.notebook(name, code))
         page.run_cell()
         page.picture()
     except BaseException:
@@ -238,6 +255,21 @@ def page(lab: str, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
         print(f"\nsee {folder / 'not-opened.png'}", file=sys.stderr)
         raise
     return page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where screenshots go."""
+    kept = os.environ.get("QOSSIM_SCREENSHOTS")
+    folder = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab, browser: Any, folder: Path) -> Page:
+    """The experiment in a notebook."""
+    return _opened(lab, browser, folder, "explore", CODE)
 
 
 # -- what it does ------------------------------------------------------------------------------------------------------
@@ -321,3 +353,12 @@ def test_what_build_refuses_stands_in_place_of_the_picture_and_the_slider_leads_
     page.must_show(scheduler="pq", best_effort=True, tx_ring_limit=1)
     page.picture()
     assert not page.all(".jp-OutputArea [role=alert]")
+
+
+def test_changes_that_come_faster_than_they_can_be_run_are_left_out(lab: Lab, browser: Any, folder: Path) -> None:
+    from selenium.webdriver import Keys
+
+    page = _opened(lab, browser, folder, "slow", SLOW)
+    page.press(*[Keys.ARROW_RIGHT] * 20)
+    last = _settle(lambda: re.fullmatch(r"limit21run(\d+)", (page.figures() or [""])[0]), "the twentieth change")
+    assert int(last[1]) <= 10, "runs for 21 settings"
