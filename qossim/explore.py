@@ -74,7 +74,7 @@ def explore(
     Explorer
         An ipywidgets VBox, shown by a notebook when it ends a cell. It has ``result``, the Result of the setting that
         is shown (None where that failed), ``error``, ``parameters``, ``duration`` and ``seconds``, which the run took;
-        ``controls["name"].value`` reads and moves a control. ipywidgets keeps it, with its latest run, until ``close()``.
+        ``controls["name"].value`` reads and moves a control. It keeps its latest run in memory until ``close()``.
 
     Raises
     ------
