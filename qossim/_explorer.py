@@ -294,15 +294,15 @@ def _round(value: float) -> float:
 
 
 def _png(pixels: NDArray[np.uint8]) -> bytes:
-    """A PNG file of (height, width, 4) pixels without their opacity; in a fifth of the time of Matplotlib's."""
+    """A PNG file of (height, width, 4) pixels, in a fifth of the time of Matplotlib's."""
     height, width = pixels.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each row begins with 0: no filter
-    rows[:, 1:] = pixels[:, :, :3].reshape(height, -1)
+    rows = np.zeros((height, 1 + 4 * width), np.uint8)  # each row begins with 0: no filter
+    rows[:, 1:] = pixels.reshape(height, -1)
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(rows.data, 1)) + chunk(b"IEND", b"")
 
 
