@@ -45,6 +45,7 @@ def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
 def test_a_notebook_runs_from_top_to_bottom(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a kernel, as Jupyter runs it; a cell that fails is shown with what it said."""
     own = {name: str(tmp_path / name.lower()) for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
+    own["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # figures are answers, whatever is set around here
     for name, value in environment(**own).items():
         monkeypatch.setenv(name, value)
     work = tmp_path / "work"
