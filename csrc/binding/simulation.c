@@ -254,14 +254,22 @@ static uint64_t next_budget(uint64_t budget, int64_t took)
     return budget;
 }
 
-/* One chunk, without the GIL; adapts `budget`. */
-static bool run_chunk(simulation *self, uint64_t *budget, bool *done)
+/*
+ * Chunks for a while, without the GIL; adapts `budget`. Taking the GIL costs far more than a chunk's look at the clock
+ * where another thread holds it, so that a short run takes it once.
+ */
+static bool run_chunks(simulation *self, uint64_t *budget, bool *done)
 {
     qs_status status;
     Py_BEGIN_ALLOW_THREADS;
-    const int64_t began = clock_ns();
-    status = qs_sim_advance(self->sim, *budget, done);
-    *budget = next_budget(*budget, clock_ns() - began);
+    const int64_t first = clock_ns();
+    int64_t began = first, now;
+    do {
+        status = qs_sim_advance(self->sim, *budget, done);
+        now = clock_ns();
+        *budget = next_budget(*budget, now - began);
+        began = now;
+    } while (status == QS_OK && !*done && now - first < CHUNK);
     Py_END_ALLOW_THREADS;
     return succeeded(self, status);
 }
@@ -279,7 +287,7 @@ static bool run_all(simulation *self, PyObject *progress)
     uint64_t budget = FIRST_BUDGET;
     int64_t reported = clock_ns();
     for (bool done = false; !done;) {
-        if (!run_chunk(self, &budget, &done) || PyErr_CheckSignals() < 0)
+        if (!run_chunks(self, &budget, &done) || PyErr_CheckSignals() < 0)
             return false;
         if (Py_IsNone(progress) || clock_ns() - reported < PROGRESS_EVERY)
             continue;
@@ -313,20 +321,30 @@ static PyObject *run(PyObject *object, PyObject *args, PyObject *kwargs)
 
 /* ---- Ask: rows --------------------------------------------------------------------------------------------- */
 
-/* Brings the rows into their final order, the first time they are asked for. */
+static bool has_rows(const simulation *self)
+{
+    if (self->record == QS_RECORD_PACKETS)
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "no packets were recorded: that takes record=\"packets\"");
+    return false;
+}
+
+/* Brings the rows into their final order, the first time they are asked for. Needs no GIL. */
+static qs_status gather_rows(simulation *self)
+{
+    const qs_status status = self->gathered ? QS_OK : qs_sim_take(self->sim, &self->columns);
+    self->gathered = status == QS_OK;
+    return status;
+}
+
 static bool gather(simulation *self)
 {
-    if (self->gathered)
-        return true;
-    if (self->record != QS_RECORD_PACKETS) {
-        PyErr_SetString(PyExc_RuntimeError, "no packets were recorded: that takes record=\"packets\"");
+    if (!has_rows(self))
         return false;
-    }
     qs_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = qs_sim_take(self->sim, &self->columns);
+    status = gather_rows(self);
     Py_END_ALLOW_THREADS;
-    self->gathered = status == QS_OK;
     return succeeded(self, status);
 }
 
@@ -404,14 +422,14 @@ static PyObject *digest_of(simulation *self, const qs_level *levels, size_t coun
         return NULL;
     double *out = (double *)(void *)PyBytes_AS_STRING(block);
     qs_depot *depot = module_of(self)->depot;
-    bool done;
+    qs_status status;
     Py_BEGIN_ALLOW_THREADS;
-    done = qs__digest_rows(&self->columns, flows, self->warmup, levels, count, depot, out);
+    status = gather_rows(self);
+    if (status == QS_OK && !qs__digest_rows(&self->columns, flows, self->warmup, levels, count, depot, out))
+        status = QS_ENOMEM;
     Py_END_ALLOW_THREADS;
-    if (!done) {
-        Py_DECREF(block);
-        return PyErr_NoMemory();
-    }
+    if (!succeeded(self, status))
+        Py_CLEAR(block);
     return block;
 }
 
@@ -424,10 +442,10 @@ static PyObject *digest(PyObject *object, PyObject *argument)
         return NULL;
     PyObject *block = NULL;
     if (enter(self, DONE)) {
-        const bool ready = gather(self);
-        if (ready && !self->columns.sent)
+        const bool has = has_rows(self);
+        if (has && self->gathered && !self->columns.sent)
             PyErr_SetString(PyExc_RuntimeError, "the columns have been given away: ask for the digest before");
-        else if (ready)
+        else if (has)
             block = digest_of(self, levels, count);
         leave(self, DONE);
     }
