@@ -2,13 +2,13 @@
 /*
  * Exact statistics of times that are at hand. Order statistics are found by counting: values fall into buckets of equal
  * width between the least and the greatest, and only those in the buckets of wanted ranks are looked at again. Each
- * turn divides the range by 2^BITS, so that there are at most seven, whatever the values.
+ * turn divides the range by 2^SMALL_BITS at least, so that there are at most ten, whatever the values.
  */
 #include <qossim/stats.h>
 
 #include <string.h>
 
-enum { BITS = 10, BUCKETS = 1 << BITS, FEW = 24, MANY = 1000, SAMPLE = 63, OFTEN = 3 };
+enum { BITS = 10, BUCKETS = 1 << BITS, SMALL = 2048, SMALL_BITS = 7, FEW = 24, MANY = 1000, SAMPLE = 63, OFTEN = 3 };
 
 /* ---- Values -------------------------------------------------------------------------------------------------- */
 
@@ -36,18 +36,31 @@ size_t qs_exact_variations(const qs_time *sent, const qs_time *received, size_t 
 
 /* ---- Moments ------------------------------------------------------------------------------------------------- */
 
+static qs_i128 wide_sum(const qs_time *values, size_t n, bool magnitudes)
+{
+    qs_i128 sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += magnitudes && values[i] < 0 ? -values[i] : values[i];
+    return sum;
+}
+
 qs_exact qs_exact_moments(const qs_time *values, size_t n)
 {
-    qs_time min = n ? values[0] : 0, max = min;
-    qs_sum sum = {0}, magnitudes = {0};
+    if (!n)
+        return (qs_exact){0};
+    qs_time min = values[0], max = min;
+    uint64_t sum = 0, magnitudes = 0; /* modulo 2^64 */
     for (size_t i = 0; i < n; i++) {
         const qs_time v = values[i];
         min = v < min ? v : min;
         max = v > max ? v : max;
-        qs_sum_add(&sum, v);
-        qs_sum_add(&magnitudes, v < 0 ? -v : v);
+        sum += (uint64_t)v;
+        magnitudes += (uint64_t)(v < 0 ? -v : v);
     }
-    return (qs_exact){n, min, max, qs_sum_total(&sum), qs_sum_total(&magnitudes)};
+    const qs_time largest = max > -min ? max : -min;
+    if ((uint64_t)largest <= (uint64_t)INT64_MAX / n) /* so many of that size do not overflow */
+        return (qs_exact){n, min, max, (qs_time)sum, (qs_time)magnitudes};
+    return (qs_exact){n, min, max, wide_sum(values, n, false), wide_sum(values, n, true)};
 }
 
 /* The double nearest to n / d, ties to even, as Python divides integers; d < 2^127. */
@@ -105,6 +118,7 @@ static void sort_few(qs_time *values, size_t n)
 typedef struct buckets {
     qs_time min;
     unsigned shift;
+    size_t size; /* as many are in use */
     size_t counts[BUCKETS];
     size_t ends[BUCKETS]; /* of a wanted bucket's values in the scratch; of all others, one place for nothing */
     uint8_t steps[BUCKETS]; /* 1: wanted */
@@ -114,8 +128,10 @@ static void count_values(buckets *b, const qs_time *values, size_t n, qs_time mi
 {
     const uint64_t range = (uint64_t)max - (uint64_t)min;
     const unsigned length = range ? 64 - (unsigned)__builtin_clzll(range) : 0;
-    const unsigned shift = length > BITS ? length - BITS : 0;
-    memset(b->counts, 0, sizeof b->counts);
+    const unsigned bits = n < SMALL ? SMALL_BITS : BITS;
+    const unsigned shift = length > bits ? length - bits : 0;
+    b->size = (size_t)1 << bits;
+    memset(b->counts, 0, b->size * sizeof *b->counts);
     for (size_t i = 0; i < n; i++)
         b->counts[((uint64_t)values[i] - (uint64_t)min) >> shift]++;
     b->min = min;
@@ -141,14 +157,14 @@ static wanted next_bucket(const buckets *b, wanted *w, size_t *bucket)
 static void gather(buckets *b, wanted w, const qs_time *values, size_t n, qs_time *scratch)
 {
     size_t used = 0;
-    memset(b->steps, 0, sizeof b->steps);
+    memset(b->steps, 0, b->size * sizeof *b->steps);
     for (size_t bucket = 0; w.count;) {
         next_bucket(b, &w, &bucket);
         b->ends[bucket] = used;
         b->steps[bucket] = 1;
         used += b->counts[bucket];
     }
-    for (size_t bucket = 0; bucket < BUCKETS; bucket++)
+    for (size_t bucket = 0; bucket < b->size; bucket++)
         if (!b->steps[bucket])
             b->ends[bucket] = used;
     const uint64_t min = (uint64_t)b->min;
@@ -256,7 +272,7 @@ double qs_exact_jitter(const qs_time *delays, size_t n)
     for (size_t i = 0; i < kept; i++) { /* the latest first */
         const size_t k = n - 1 - i;
         const qs_time d = k > 0 ? delays[k] - delays[k - 1] : 0;
-        terms[i] = (double)(d < 0 ? -d : d) / 1e12 / 16;
+        terms[i] = (double)(d < 0 ? -d : d) / 1e12 * 0.0625;
     }
     for (size_t window = 1; window < kept; window *= 2) {
         const double weight = pow(0.9375, (double)window);
