@@ -19,7 +19,7 @@ import numpy as np
 
 from qossim._core import Simulation
 from qossim.run import _generator, _Root
-from qossim.scenario.net import Scenario
+from qossim.scenario.net import RING, Scenario
 from qossim.statistics import StreamedStatistics, mser5
 from qossim.units import PICO, refusal
 
@@ -118,12 +118,12 @@ BY_FLOW: dict[str, Callable[[FlowCounts, int], float]] = {
 }
 """Numbers of a flow from its counters and the picoseconds from warm-up to the end."""
 
-BY_PORT: dict[str, Callable[[PortCounts, int], float]] = {
-    "utilisation": lambda port, span: port["busy"] / span,
-    "mean_ring": lambda port, span: port["ring_area"] / span,
-    "largest_ring": lambda port, span: port["largest_ring"],
+BY_PORT: dict[str, Callable[[PortCounts, int, bool], float]] = {
+    "utilisation": lambda port, span, ring: port["busy"] / span,
+    "mean_ring": lambda port, span, ring: port["ring_area"] / span if ring else math.nan,
+    "largest_ring": lambda port, span, ring: port["largest_ring"] if ring else math.nan,
 }
-"""Numbers of a port, likewise; the last two are the ring's."""
+"""Numbers of a port, likewise, and from whether it has a ring."""
 
 BY_CLASS: dict[str, Callable[[ClassCounts, int], float]] = {
     "mean_queue": lambda each, span: each["queue_area"] / span,
@@ -217,10 +217,9 @@ def _measured(settings: Settings, lowered: Lowered, replication: int, watch: Cal
         streamed = [_streamed(simulation.statistics(i), settings.levels) for i in range(len(lowered.flows))]
         digest = np.array(streamed, dtype=np.float64).tobytes()
     numbers = [number(flow, span) for flow in simulation.flows() for number in BY_FLOW.values()]
-    for port, lowered_port in zip(simulation.ports(), lowered.ports, strict=True):
-        numbers += [number(port, span) for number in BY_PORT.values()]
-        if lowered_port[4] is None:  # no ring: nothing to average
-            numbers[-2:] = math.nan, math.nan
+    for described, port in zip(lowered.ports, simulation.ports(), strict=True):
+        ring = described[RING] is not None
+        numbers += [number(port, span, ring) for number in BY_PORT.values()]
         numbers += [number(each, span) for each in port["classes"] for number in BY_CLASS.values()]
     return b"".join((struct.pack("d", warmup / PICO), digest, struct.pack(f"{len(numbers)}d", *numbers)))
 

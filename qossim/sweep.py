@@ -165,7 +165,7 @@ def sweep(
     >>> table = qs.sweep(ef_wfq_vs_pq, {"tx_ring_limit": [1, 40]}, replications=3, duration=10.0, seed=1)
     >>> interval = qs.confidence(table["delay_mean"].sel(flow="EF"))
     >>> [f"{1e3 * mean:.1f} ms" for mean in interval["mean"].values]
-    ['15.4 ms', '75.5 ms']
+    ['17.7 ms', '76.2 ms']
     """
     if not callable(build):
         raise units.refusal("build", "a function that returns a Scenario", build)
@@ -346,6 +346,7 @@ class _Job:
             "duration": settings.duration,
             "warmup": "mser5" if settings.warmup is None else settings.warmup,
             "record": settings.record,
+            "variables": list(VARIABLES),
             "quantiles": list(self.levels),
             "drain": settings.drain,
             "bit_generator": settings.bit_generator,

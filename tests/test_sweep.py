@@ -461,6 +461,16 @@ def test_a_target_out_of_bounds_is_refused_by_name(target: Any, limits: dict[str
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["sweep", "zipped"])
+def test_examples_run_as_they_stand(name: str) -> None:
+    import doctest
+
+    module = sys.modules["qossim.sweep"]
+    [test] = doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module, vars(module))
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
 def test_the_package_exports_it_without_importing_xarray() -> None:
     import subprocess
 

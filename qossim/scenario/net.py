@@ -24,6 +24,10 @@ MOST_PORTS = 2**15 - 1
 """As many as the column that says where a packet died can tell apart."""
 
 
+RING = 4
+"""Where a lowered port has its ring, or None."""
+
+
 class Lowered(NamedTuple):
     """A scenario in the core's terms."""
 
