@@ -110,8 +110,9 @@ class Journal:
         with self._lock:
             number = self._layouts.get(layout)
             if number is None:
-                number = self._layouts[layout] = len(self._layouts)
+                number = len(self._layouts)
                 self._append({"layout": number, "flows": layout.flows, "ports": layout.ports})
+                self._layouts[layout] = number  # not before: Ctrl-C may come between
             values = [None if math.isnan(each) else each for each in struct.unpack(f"{len(numbers) // 8}d", numbers)]
             self._append({"point": point, "replication": replication, "layout": number, "numbers": values})
 

@@ -231,21 +231,24 @@ class _Round:
         chunk = self.under_way[future]
         try:
             outcome = future.result()
+        except KeyboardInterrupt:  # processes of a terminal are interrupted with their parent
+            raise
         except futures.BrokenExecutor as error:
             raise self._died(error) from error
-        except Exception as error:
+        except BaseException as error:
             raise self._lost(chunk, error) from error
-        del self.under_way[future]
         for row in outcome.rows:
             self.job.deliver(row)
+        del self.under_way[future]  # not before: whatever happens, what is finished is kept
         if outcome.failure is not None:
+            self._break_off()
             raise self.job.failed(outcome.failure) from outcome.failure.error
         if outcome.runs:
             self._cost = outcome.seconds / outcome.runs
 
     def _died(self, error: Exception, chunk: Sequence[Task] = ()) -> SweepError:
         """A worker is gone, and its pool with it."""
-        self._collect()
+        self._break_off()
         until = time.monotonic() + 1.0
         while any(process.exitcode is None for process in self.processes.values()) and time.monotonic() < until:
             time.sleep(0.01)  # the pool ends those that are left
@@ -259,9 +262,10 @@ class _Round:
         points = sorted({task.point for each in chunks for task in each})
         return self.job.grief(f"{who}; under way or next were {self._spoken(points)}", points)
 
-    def _lost(self, chunk: Sequence[Task], error: Exception) -> SweepError:
+    def _lost(self, chunk: Sequence[Task], error: BaseException) -> SweepError:
+        """A worker failed otherwise than at building or running a point."""
         points = sorted({task.point for task in chunk})
-        self._collect()
+        self._break_off()
         return self.job.grief(f"a worker failed ({type(error).__name__}: {error}) at {self._spoken(points)}", points)
 
     def _spoken(self, points: list[int]) -> str:
@@ -281,9 +285,9 @@ class _Round:
         """Keep the rows of tasks that are done though nobody has asked yet."""
         for future in list(self.under_way):
             if future.done() and not future.cancelled() and future.exception() is None:
-                del self.under_way[future]
                 for row in future.result().rows:
                     self.job.deliver(row)
+                del self.under_way[future]
 
 
 def _ending(code: int) -> str:

@@ -378,7 +378,9 @@ class _Job:
         self.rows[row[0], row[1]] = row[2], row[3]
 
     def deliver(self, row: Row) -> None:
-        """Called by any worker of this process."""
+        """Take a finished run, for once; any worker of this process may call it."""
+        if row[:2] in self.rows:
+            return
         if self._journal is not None:
             self._journal.write(row)
         self._keep(row)

@@ -50,3 +50,8 @@ def elsewhere(*, load: float, process: str) -> qs.Scenario:
     """As `link`, and leaves a file named after the process in a folder."""
     (Path(process) / str(os.getpid())).touch()
     return link(load=load)
+
+
+def leaving(*, load: float) -> qs.Scenario:
+    """Would have its worker exit."""
+    raise SystemExit(3)

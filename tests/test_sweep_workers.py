@@ -157,6 +157,23 @@ def test_a_failing_point_names_its_parameters(kind: str, processes: futures.Proc
         assert caught.value.table["sent"].sel(flow="f", load=[0.1, 0.2]).notnull().all()
 
 
+def test_a_worker_that_gives_up_names_its_points(processes: futures.ProcessPoolExecutor) -> None:
+    for how in ({"workers": 2}, {"executor": processes}):
+        with pytest.raises(qs.SweepError, match=r"a worker failed \(SystemExit: 3\) at the points load=0\.5"):
+            sweep(builds.leaving, {"load": [0.5]}, **how)
+
+
+def test_what_others_had_finished_is_in_the_error() -> None:
+    """Whatever they are at when one fails."""
+    axes = {"load": [0.1, 0.2, 0.3, 0.9, 0.4, 0.5, 0.6]}
+    for _ in range(20):
+        with pytest.raises(qs.SweepError, match=r"the point load=0\.9 failed") as caught:
+            sweep(failing, axes, 20, workers=5)
+        table = caught.value.table
+        assert table is not None
+        assert table["sent"].sel(load=0.9).isnull().all()
+
+
 def test_a_scenario_that_is_refused_names_the_point_and_the_field() -> None:
     with pytest.raises(qs.SweepError, match=r"the point load=0\.5, limit=-1 failed: DropTail: packets must be"):
         sweep(link, {"load": [0.5], "limit": [1, -1]})
@@ -430,7 +447,7 @@ def test_a_sweep_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path) 
     slow.__module__, slow.__qualname__ = "tests.builds", "slow"
     finished = len(ran(file))
     table = sweep(slow, axes, resume=file)
-    assert len(begun) <= 98 - finished + 1 + 2  # the first to know the sweep by, and what was under way
+    assert len(begun) == 98 - finished + 1  # the first tells whether it is the same sweep
     same_bytes(table, sweep(slow, axes))
 
 
