@@ -32,7 +32,7 @@ GROUPS: dict[str, Callable[[int, int], Iterator[Row | str]]] = {
 }
 
 
-MORE_ROUNDS = {"seed": 4, "threads": 3}
+MORE_ROUNDS = {"seed": 4, "threads": 3, "sweep": 2}
 """Times as many, where memory or both processors must be free of others for a while to show what can be reached."""
 
 

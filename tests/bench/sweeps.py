@@ -71,7 +71,7 @@ def sweeps(packets: int, rounds: int) -> Iterator[Row]:
     short = [_spent(points, SHORT) for _ in range(rounds)]
     outside = Figure.least([1e6 * (whole - run) for whole, run, _ in short])
     yield Row(
-        f"sweep of {points} points, 250 EF packets: outside the core",
+        f"{points} points of 250 EF packets: outside the core",
         outside,
         MICROSECONDS,
         Goal(150, 120, most=True),
@@ -83,7 +83,7 @@ def sweeps(packets: int, rounds: int) -> Iterator[Row]:
     shares = [100 * (whole - run - digest) / whole for whole, run, digest in long]
     digests = min(100 * digest / whole for whole, _, digest in long)
     yield Row(
-        "  the same with 25,000: share outside the core",
+        "  of 25,000: share outside the core",
         Figure.least(shares),
         PERCENT,
         Goal(10, 5, most=True),
