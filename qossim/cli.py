@@ -314,12 +314,12 @@ def _result_text(result: Result, file: Path) -> str:
     title = f"{file}: {result.duration:g} s{warmup}, seed {result.seed}. Milliseconds."
     flows = [["flow", "sent", "received", "lost", "least", "mean", "99 %", "most", "most"]]
     flows += [_flow_row(flow, result.record) for flow in result.flows.values()]
-    ports = [["port", "class", "offered", "sent", "queue", "policer", "longest", "busy"]]
+    ports = [["port", "class", "offered", "sent", "queue", "policer", "mean", "longest", "busy"]]
     for port in result.ports.values():
         busy = f"{100 * port.utilisation:.1f} %"
         for each in port.classes.values():
             drops = [str(each.drops["queue"]), str(each.drops["policer"])]
-            counts = [str(each.offered), str(each.sent), *drops, str(each.largest_queue)]
+            counts = [str(each.offered), str(each.sent), *drops, f"{each.mean_queue:.2f}", str(each.largest_queue)]
             ports.append([port.name, each.name, *counts, busy])
             busy = ""
     tables = [
@@ -342,11 +342,25 @@ def _flow_row(flow: FlowResult, record: str) -> list[str]:
 
 
 def _result_json(result: Result) -> dict[str, Any]:
+    flows = {
+        name: {**found, "loss_periods": _loss_periods_json(result[name])}
+        for name, found in _records(result.summary()).items()
+    }
     ports = {
-        name: {"utilisation": port.utilisation, "classes": _records(result.counters().loc[[name]].droplevel("port"))}
+        name: {
+            "utilisation": port.utilisation,
+            "mean_ring": _number(port.mean_ring),
+            "largest_ring": port.largest_ring,
+            "classes": _records(result.counters().loc[[name]].droplevel("port")),
+        }
         for name, port in result.ports.items()
     }
-    return {**_provenance(result), "flows": _records(result.summary()), "ports": ports}
+    return {**_provenance(result), "flows": flows, "ports": ports}
+
+
+def _loss_periods_json(flow: FlowResult) -> dict[str, Any]:
+    periods = flow.loss_periods
+    return {"number": periods.number, "longest": periods.longest, "mean_length": _number(periods.mean_length)}
 
 
 # -- out ---------------------------------------------------------------------------------------------------------------

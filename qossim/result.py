@@ -52,7 +52,7 @@ _PICO = 10**12
 _HOP = ("queued", "ring", "start", "end")
 _STAGES = ("queue", "ring", "serialisation", "propagation")
 _FORMAT = "qossim result"
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 
 
 # -- by flow -----------------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def test_run_prints_what_became_of_each_flow_and_port(file, capsys):
     out = capsys.readouterr().out
     rows = [line.split() for line in out.splitlines()]
     assert ["EF", "2015", "2015", "0", "20.040", "22.369", "24.656", "24.701", "3.987"] in rows
-    assert ["near", "EF", "2015", "2015", "0", "0", "1", "100.0", "%"] in rows
+    assert ["near", "EF", "2015", "2015", "0", "0", "0.09", "1", "100.0", "%"] in rows
     assert "60 s after 5 s of warm-up, seed 1." in " ".join(out.split())
 
 
@@ -146,7 +146,10 @@ def test_run_is_the_run_of_the_library(file, capsys, tmp_path):
     assert whole["record"] == "summary"
     assert whole["flows"]["BE"]["delay_mean"] == result["BE"].delay_stats.mean
     assert whole["ports"]["near"]["utilisation"] == result.port("near").utilisation
+    assert whole["ports"]["near"]["mean_ring"] == result.port("near").mean_ring
     assert whole["ports"]["near"]["classes"]["BE"]["dropped_queue"] == result["BE"].lost
+    assert whole["ports"]["near"]["classes"]["BE"]["mean_queue"] == result.port("near").classes["BE"].mean_queue
+    assert whole["flows"]["BE"]["loss_periods"]["number"] == result["BE"].loss_periods.number > 0
 
 
 @pytest.mark.parametrize("table", ["--csv", "--json"])

@@ -41,6 +41,20 @@ def test_mean_wait_of_md1(load, duration, within):
     agree(values, [theory.md1_wait(1000 * load, 1e-3)], within=within)
 
 
+@pytest.mark.parametrize(("load", "duration", "within"), [(0.5, 250, 0.015), (0.8, 120, 0.025)])
+def test_mean_queue_of_md1_is_littles(load, duration, within):
+    flow = qs.Flow("packets", qs.Poisson(pps=1000 * load, size=1000))
+    scenario = qs.Scenario([flow], [qs.Port("link", RATE)])
+
+    def mean_queues(seed):
+        port = qs.run(scenario, duration=duration, warmup=5, seed=seed, record="none").port("link")
+        (each,) = port.classes.values()
+        return (each.mean_queue,)
+
+    expected = 1000 * load * theory.md1_wait(1000 * load, 1e-3)
+    agree(replicate(mean_queues), [expected], within=within)
+
+
 @pytest.mark.parametrize("load", [0.5, 0.8])
 def test_distribution_of_the_wait_of_md1(load):
     flow = qs.Flow("packets", qs.Poisson(pps=1000 * load, size=1000))
