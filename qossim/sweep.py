@@ -341,6 +341,7 @@ class _Job:
         settings = self.settings
         told = {
             "build": name_of(settings.build),
+            "axes": [axis.name for axis in self.grid.axes],  # in the order by which points are numbered
             "parameters": self.grid.plain(),
             "seed": plain_seed(self.seed),
             "duration": settings.duration,

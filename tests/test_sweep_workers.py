@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 import xarray as xr
+from numpy.random import SeedSequence
 
 import qossim as qs
 from tests import builds
@@ -278,6 +279,10 @@ def test_the_seed_that_was_drawn_is_taken_from_the_file(tmp_path: Path) -> None:
     file = tmp_path / "runs"
     first = sweep(link, AXES, save=file, seed=None)
     same_bytes(sweep(link, AXES, resume=file, seed=None), first)
+    file.unlink()
+    first = sweep(link, AXES, save=file, seed=SeedSequence([1, 2**70], spawn_key=(3,)))
+    file.write_bytes(file.read_bytes()[:-1])
+    same_bytes(sweep(link, AXES, resume=file, seed=None), first)
 
 
 def test_save_and_resume_with_one_name_begin_or_go_on(tmp_path: Path) -> None:
@@ -294,7 +299,9 @@ def test_save_and_resume_with_one_name_begin_or_go_on(tmp_path: Path) -> None:
         ({"duration": 2.0}, "duration is 1000000000000 there and 2000000000000 here"),
         ({"warmup": 0.5}, "warmup is 0 there and 500000000000 here"),
         ({"warmup": "mser5"}, 'warmup is 0 there and "mser5" here'),
-        ({"axes": {"load": [0.3]}}, "parameters is {'load'"),
+        ({"axes": {"load": [0.3], "limit": [2, None]}}, "parameters is {'load'"),
+        ({"axes": dict(reversed(AXES.items()))}, "axes is ['load', 'limit'] there and ['limit', 'load'] here"),
+        ({"seed": SeedSequence(4)}, "seed is 4 there and {"),
         ({"quantiles": (0.5,)}, "quantiles is"),
         ({"record": "summary"}, 'record is "packets" there and "summary" here'),
         ({"drain": False}, "drain is True there and False here"),
