@@ -186,14 +186,8 @@ def sweep(
     rule = _rule(replications, target, level, least, most)
     grid = Grid(axes, TAKEN)
     levels = _levels(quantiles)
-    save, resume = (None if path is None else Path(os.fspath(path)) for path in (save, resume))
-    if save is not None and resume is not None and save != resume:
-        raise units.refusal("save", f"the file to resume, {resume}, or left out", str(save))
-    if resume is not None and not resume.exists():
-        if save is None:
-            raise FileNotFoundError(f"resume: there is no file {resume}")
-        resume = None
-    told = Journal.sweep_of(resume) if resume is not None else None
+    new, old = _files(save, resume)
+    told = Journal.sweep_of(old) if old is not None else None
     if seed is None and told is not None:
         seed = seed_from_plain(told["seed"])
     root, shown = _root(seed)
@@ -203,8 +197,8 @@ def sweep(
     pool = Pool(executor, workers)
     pool.check(build, grid)
     job = _Job(settings, grid, rule, shown, tuple(levels))
-    if save is not None or resume is not None:
-        job.open(save, resume, told)
+    if new is not None or old is not None:
+        job.open(new, old, told)
     try:
         with Bar(progress, grid.size * rule.least, job.done) as bar:
             job.run(pool, bar)
@@ -214,6 +208,18 @@ def sweep(
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None, Path | None]:
+    """The file to begin, or that to go on with."""
+    new, old = (None if path is None else Path(os.fspath(path)) for path in (save, resume))
+    if new is None or old is None:
+        if old is not None and not old.exists():
+            raise FileNotFoundError(f"resume: there is no file {old}")
+        return new, old
+    if new != old:
+        raise units.refusal("save", f"the file to resume, {old}, or left out", str(new))
+    return (None, old) if old.exists() else (new, None)
 
 
 def _levels(quantiles: object) -> list[float]:
