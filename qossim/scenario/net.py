@@ -178,7 +178,7 @@ class Scenario(Description):
             self._set(
                 _lowered=Lowered(
                     ports=_lower_ports(self.ports),
-                    flows=tuple((_lower_flow(flow, index, everywhere), flow.source._draws()) for flow in self.flows),
+                    flows=tuple([_lower_flow(flow, index, everywhere) for flow in self.flows]),
                 )
             )
         assert self._lowered is not None
@@ -192,15 +192,10 @@ def _lower_ports(ports: tuple[Port, ...]) -> tuple[tuple[Any, ...], ...]:
     return tuple(lowered)
 
 
-def _lower_flow(flow: Flow, index: Mapping[str, int], everywhere: tuple[int, ...]) -> tuple[Any, ...]:
-    return (
-        flow.name,
-        flow.source._lower(),
-        flow.dscp,
-        everywhere if flow.route is None else tuple(index[name] for name in flow.route),
-        units.picoseconds(flow.start),
-        units.CLOCK if flow.stop is None else units.picoseconds(flow.stop),
-    )
+def _lower_flow(flow: Flow, index: Mapping[str, int], everywhere: tuple[int, ...]) -> tuple[tuple[Any, ...], bool]:
+    source, draws, start, stop = flow._lower_source()
+    route = everywhere if flow.route is None else tuple([index[name] for name in flow.route])
+    return (flow.name, source, flow.dscp, route, start, stop), draws
 
 
 def _checked_members(value: object, what: str, cls: type[Any]) -> tuple[Any, ...]:

@@ -278,6 +278,7 @@ class TrafficClass(Description):
     quantum: Fraction | None
     queue: Queue
     police: Policer | None
+    _lowered: tuple[bool, tuple[Any, ...]] | None
 
     kind: ClassVar[str] = "class"
     _positional: ClassVar[tuple[str, ...]] = ("name",)
@@ -306,6 +307,7 @@ class TrafficClass(Description):
             police=None
             if police is None
             else checked_instance(police, f"{owner}: police", Policer, 'TokenBucket("400 kbit/s", 8000)'),
+            _lowered=None,
         )
 
     @property
@@ -314,7 +316,11 @@ class TrafficClass(Description):
         return self.match is None and self.flows is None
 
     def _lower_class(self, by_quantum: bool) -> tuple[Any, ...]:
-        return (
+        """The core's form; kept, for the scenarios of a sweep."""
+        kept = self._lowered
+        if kept is not None and kept[0] == by_quantum:
+            return kept[1]
+        lowered = (
             self.name,
             sum(1 << dscp for dscp in self.match or ()),
             self.flows or (),
@@ -323,6 +329,8 @@ class TrafficClass(Description):
             self.queue._lower(),
             None if self.police is None else self.police._lower(),
         )
+        self._set(_lowered=(by_quantum, lowered))
+        return lowered
 
 
 def _checked_match(value: object, owner: str) -> tuple[int, ...]:

@@ -490,6 +490,7 @@ class Flow(Description):
     route: tuple[str, ...] | None
     start: Fraction
     stop: Fraction | None
+    _lowered: tuple[Spec, bool, int, int] | None
 
     kind: ClassVar[str] = "flow"
     _positional: ClassVar[tuple[str, ...]] = ("name", "source")
@@ -518,7 +519,17 @@ class Flow(Description):
             route=None if route is None else _checked_route(route, owner),
             start=begin,
             stop=end,
+            _lowered=None,
         )
+
+    def _lower_source(self) -> tuple[Spec, bool, int, int]:
+        """The source in the core's form, whether it draws, start and stop; made once, for the scenarios of a sweep."""
+        if self._lowered is None:
+            stop = units.CLOCK if self.stop is None else units.picoseconds(self.stop)
+            lowered = self.source._lower(), self.source._draws(), units.picoseconds(self.start), stop
+            self._set(_lowered=lowered)
+            return lowered
+        return self._lowered
 
 
 def _checked_route(value: object, owner: str) -> tuple[str, ...]:
