@@ -29,6 +29,13 @@ _IN_ROWS = ("objective", "sense", "limit", "measured", "low", "high", "level", "
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
+def _plain(value: Any) -> Any:
+    """A text or a number of no type but Python's own, which any worker and any file can carry."""
+    if isinstance(value, str):
+        return str(value).encode(errors="backslashreplace").decode()
+    return float(value) if isinstance(value, float) else value
+
+
 @dataclass(frozen=True)
 class Finding:
     """One objective, and what became of it. Numbers are in SI units, loss is a share.
@@ -225,7 +232,7 @@ class Report:
         """
         said = [f"E-model: {SECOND_HAND}"] if any(map(_is_of_call, self.policy.objectives)) else []
         note = "; ".join([*said, *([self.policy.note] if self.policy.note else [])])
-        common = {"policy": self.policy.name or "", "flow": self.flow, "note": note}
+        common = {"policy": _plain(self.policy.name or ""), "flow": _plain(self.flow), "note": _plain(note)}
         if not self.findings:
             numbers = dict.fromkeys(("limit", "measured", "low", "high", "level"), _NAN)
             words = {"objective": "", "sense": "", "unit": "", "verdict": "nothing promised", "remark": ""}
@@ -233,9 +240,9 @@ class Report:
         return [
             {
                 **common,
-                **{name: getattr(each, name) for name in _IN_ROWS},
+                **{name: _plain(getattr(each, name)) for name in _IN_ROWS},
                 "unit": each.unit.replace("%", "1"),
-                "texts": each.texts(),
+                "texts": tuple(map(_plain, each.texts())),
             }
             for each in self.findings
         ]

@@ -121,7 +121,7 @@ def pytest_configure(config: pytest.Config) -> None:
     path = Path(os.path.abspath(config.invocation_params.dir / given))
     if not hasattr(config, "workerinput"):  # a worker writes nothing
         _check_writable(path, given)
-    if not config.option.collectonly:
+    if not any(getattr(config.option, name, False) for name in ("collectonly", "showfixtures", "setupplan")):
         config.pluginmanager.register(_Reporter(config, path), "qossim-report")
 
 
@@ -188,7 +188,9 @@ class _Reporter:
         from qossim._policy_table import written
 
         try:
-            self._path.write_text(written(self._rows, self._path.suffix.lower()), encoding="utf-8", newline="")
+            self._path.write_text(
+                written(self._rows, self._path.suffix.lower()), encoding="utf-8", errors="backslashreplace", newline=""
+            )
         except OSError as error:
             self._failure = str(error)
             print(f"qossim: the report was not written: {error}", file=sys.stderr)

@@ -21,6 +21,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from qossim import units
 from qossim._checked import listeners
 from qossim._measured import plain_seed
@@ -245,8 +247,9 @@ class SLA:
         calls, and with ``record="summary"`` only what streaming may be off by.
         """
         flows = _checked_flows(flow)
-        if not 0 < level < 1:
-            raise ValueError(f"level must be above 0 and below 1, got {level!r}")
+        if isinstance(level, bool) or not isinstance(level, float | np.floating) or not 0 < level < 1:
+            raise ValueError(f"level must be a number above 0 and below 1, got {level!r}")
+        level = float(level)
         findings = [self._finding(name, flows, level) for name in self.objectives]
         return Report(self, tuple(flows), tuple(findings), level)
 
@@ -341,10 +344,15 @@ def _checked_flows(flow: object) -> list[FlowResult]:
     names = sorted({each.name for each in checked})
     if len(names) > 1:
         raise units.refusal("flow", "the same flow in several runs", ", ".join(names))
-    runs = {(each._run.scenario, repr(plain_seed(each._run.seed))) for each in checked}
+    runs = {(each._run.scenario, _streams(each._run.seed)) for each in checked}
     if len(runs) < len(checked):
         raise units.refusal("flow", "runs of different seeds", flow, "a run repeated says nothing new")
     return checked
+
+
+def _streams(seed: int | np.random.SeedSequence) -> str:
+    """The same for seeds that make the same streams."""
+    return repr(plain_seed(seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)))
 
 
 # -- ready-made --------------------------------------------------------------------------------------------------------

@@ -463,3 +463,16 @@ def test_checking_imports_no_pandas_unless_asked():
         "print(sorted({'pandas', 'matplotlib', 'xarray', 'scipy', 'pytest'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_rows_of_a_report_are_of_plain_types_whatever_was_given() -> None:
+    flow = qs.run(ef_wfq_vs_pq(), duration=2, seed=1)["EF"]
+    for row in qs.SLA(np.str_("odd \udc80"), delay_mean=0, loss=0).evaluate(flow, level=np.float64(0.9)).to_rows():
+        assert {type(each) for each in row.values()} <= {str, float, int, bool, tuple, type(None)}
+        assert row["policy"] == "odd \\udc80"
+
+
+def test_one_run_under_two_names_of_its_seed_is_no_second_run() -> None:
+    once, again = (qs.run(ef_wfq_vs_pq(), duration=2, seed=each)["EF"] for each in (1, np.random.SeedSequence(1)))
+    with pytest.raises(qs.ScenarioError, match="runs of different seeds"):
+        qs.SLA(delay_mean=1).evaluate([once, again])
