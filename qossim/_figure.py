@@ -111,6 +111,11 @@ def labelled(results: Results) -> dict[str, Result]:
     return found
 
 
+def as_said(text: str) -> str:
+    """A name as it is, where Matplotlib would see a formula in it or leave it out of the legend."""
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
 def lines_of(results: Results, flow: Flows) -> list[Line]:
     """Every flow wanted of every result, with the label that tells it from the others."""
     found = labelled(results)
@@ -122,7 +127,7 @@ def lines_of(results: Results, flow: Flows) -> list[Line]:
             if name not in result.flows:
                 raise units.refusal("flow", f"flows of the result ({', '.join(result.flows)})", name)
             parts = [label, name] if several or not label else [label]
-            lines.append(Line(", ".join(part for part in parts if part), result[name]))
+            lines.append(Line(as_said(", ".join(part for part in parts if part)), result[name]))
     return lines
 
 

@@ -20,6 +20,7 @@ from qossim._figure import (
     Measure,
     Results,
     Unit,
+    as_said,
     axes,
     checked_measure,
     finish,
@@ -260,9 +261,9 @@ def _intervals(
 
 
 def _places(values: xr.DataArray, dim: str) -> tuple[NDArray[np.float64], bool]:
-    """Where the values of a dimension stand from left to right, and whether they are numbers."""
+    """Where the values of a dimension stand from left to right, and whether it is as numbers: infinity has no place."""
     coordinate = values[dim].to_numpy()
-    if coordinate.dtype.kind in "iuf":
+    if coordinate.dtype.kind in "iuf" and np.isfinite(coordinate).all():
         return coordinate.astype(np.float64), True
     return np.arange(len(coordinate), dtype=np.float64), False
 
@@ -365,7 +366,7 @@ def heat_map(
 def _write_cells(ax: Axes, mesh: Any, shown: Any) -> None:
     """The values in their cells, black on light and white on dark, if they are few and there is room."""
     texts = [[_figures(value) for value in row] for row in shown.filled(np.nan)]
-    width = max((len(text) for row in texts for text in row), default=1)
+    width = max(1, max((len(text) for row in texts for text in row), default=1))
     size = min(9.0, 0.92 * 72 * inches(ax)[0] * 0.8 / shown.shape[1] / (0.62 * width))
     if shown.size > _MOST_CELLS or size < 5:
         return
@@ -424,6 +425,9 @@ def _dims(values: xr.DataArray, wanted: Sequence[str | None], over: str, field: 
         number = "one dimension" if len(wanted) == 1 else f"{len(wanted)} dimensions"
         why = "reduce the others with .sel(...) or .mean(...)" if len(free) > len(wanted) else "it has too few"
         raise units.refusal("values", f'a DataArray with {number} beside "{over}"', ", ".join(free) or "none", why)
+    for dim, size in values.sizes.items():
+        if not size:
+            raise units.refusal("values", "a DataArray with a value along each dimension", f"none along {dim}")
     rest = [name for name in free if name not in wanted]
     rest.sort(key=lambda name: (values[name].dtype.kind not in "iuf", -values.sizes[name]))
     return [name if name is not None else rest.pop(0) for name in wanted]
@@ -440,7 +444,7 @@ def _rows(values: xr.DataArray, by: str, over: str) -> NDArray[np.float64]:
 def _names(values: xr.DataArray, dim: str, *, said: bool = False) -> list[str]:
     """The values of a dimension as text; if said, with the dimension's name unless they speak for themselves."""
     coordinate = values[dim].to_numpy()
-    texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in coordinate.tolist()]
+    texts = [f"{value:.4g}" if isinstance(value, float) else as_said(str(value)) for value in coordinate.tolist()]
     if said and coordinate.dtype.kind in "iufb":
         return [f"{dim.replace('_', ' ')} {text}" for text in texts]
     return texts

@@ -236,3 +236,30 @@ def test_a_wrong_table_is_refused_by_name_value_and_bound(draw, words):
         draw(table())
     assert all(word in str(error.value) for word in words), str(error.value)
     assert not plt.get_fignums(), "nothing is left behind by what was refused"
+
+
+def test_a_map_without_a_value_is_drawn_empty_and_one_without_a_cell_is_refused() -> None:
+    empty = xr.DataArray(np.full((2, 2), np.nan), dims=("a", "b"), name="delay_mean")
+    assert plots.heat_map(empty).get_xlabel() == "b"
+    for draw in (plots.heat_map, plots.box):
+        with pytest.raises(qs.ScenarioError, match="none along a"):
+            draw(xr.DataArray(np.empty((0, 2)), dims=("a", "replication" if draw is plots.box else "b")))
+    plt.close("all")
+
+
+def test_infinity_on_an_axis_stands_beside_the_numbers() -> None:
+    values = xr.DataArray([1.0, 2.0, 3.0], {"limit": [1.0, 2.0, np.inf]}, ("limit",), "delay_mean")
+    ax = plots.sweep_lines(values)
+    ax.figure.canvas.draw()
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "inf"]
+    plt.close("all")
+
+
+def test_names_that_matplotlib_would_read_otherwise_are_shown_as_they_are() -> None:
+    names = ["_first", "a$x$", "$", "plain"]
+    values = xr.DataArray(np.arange(8.0).reshape(2, 4), {"a": [1, 2], "b": names}, ("a", "b"), "delay_mean")
+    ax = plots.sweep_lines(values)
+    legend = ax.get_legend() or ax.figure.legends[0]
+    ax.figure.canvas.draw()
+    assert [text.get_text().strip().replace("\\$", "$") for text in legend.get_texts()] == names
+    plt.close("all")
