@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from qossim._points import BY_CLASS, BY_FLOW, BY_PORT, BY_QUANTILE, DIGEST, Layout, Row, width
+from qossim._points import BY_CLASS, BY_FLOW, BY_PORT, BY_QUANTILE, DIGEST, Layout, width
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,7 +119,7 @@ class _Names(NamedTuple):
 
 
 def dataset(
-    rows: Iterable[Row],
+    rows: Iterable[tuple[int, int, Layout, bytes]],
     grid: Grid,
     replications: int,
     levels: Sequence[float],
@@ -131,8 +131,9 @@ def dataset(
 
     Parameters
     ----------
-    rows : iterable of Row
-        In order of point and replication, which must be below `replications`.
+    rows : iterable of tuple
+        Point, replication, layout and numbers, as in a Row; in order of point and replication, which must be
+        below `replications`.
     grid : Grid
         The axes.
     replications : int

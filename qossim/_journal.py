@@ -3,8 +3,9 @@
 
 Lines of JSON. The first says what the sweep is; a line ``{"layout": k, "flows": ..., "ports": ...}`` names the flows
 and ports of the runs that follow with that ``layout``; a run is ``{"point": ..., "replication": ..., "layout": k,
-"numbers": [...]}``, with floats that read back to the last bit and null for NaN. Lines are only ever appended, each in
-one piece: what a crash can leave is a last line that is torn, and that run is done again.
+"scenario": ..., "numbers": [...]}``, with the fingerprint of the scenario that was run, floats that read back to the
+last bit, and null for NaN. Lines are only ever appended, each in one piece: what a crash can leave is a last line that
+is torn, and that run is done again.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Journal:
 
     def write(self, row: Row) -> None:
         """Append one run. Once this returns, only a failing disk can lose it."""
-        point, replication, layout, numbers = row
+        point, replication, layout, numbers, mark = row
         with self._lock:
             number = self._layouts.get(layout)
             if number is None:
@@ -114,7 +115,15 @@ class Journal:
                 self._append({"layout": number, "flows": layout.flows, "ports": layout.ports})
                 self._layouts[layout] = number  # not before: Ctrl-C may come between
             values = [None if math.isnan(each) else each for each in struct.unpack(f"{len(numbers) // 8}d", numbers)]
-            self._append({"point": point, "replication": replication, "layout": number, "numbers": values})
+            self._append(
+                {
+                    "point": point,
+                    "replication": replication,
+                    "layout": number,
+                    "scenario": mark,
+                    "numbers": values,
+                }
+            )
 
     def _append(self, line: dict[str, Any]) -> None:
         left = memoryview(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
@@ -143,4 +152,10 @@ def _read(line: bytes, layouts: dict[int, Layout], levels: int) -> Row | None:
     values = [math.nan if each is None else float(each) for each in told["numbers"]]
     if len(values) != width(layout, levels):
         raise ValueError(f"{len(values)} numbers in place of {width(layout, levels)}")
-    return int(told["point"]), int(told["replication"]), layout, struct.pack(f"{len(values)}d", *values)
+    return (
+        int(told["point"]),
+        int(told["replication"]),
+        layout,
+        struct.pack(f"{len(values)}d", *values),
+        str(told["scenario"]),
+    )

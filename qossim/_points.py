@@ -8,6 +8,7 @@ they are. Nothing here knows of tables.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import struct
@@ -40,12 +41,14 @@ __all__ = [
     "Settings",
     "Stopped",
     "Task",
+    "built",
+    "fingerprint",
     "width",
     "work",
 ]
 
-Row: TypeAlias = "tuple[int, int, Layout, bytes]"
-"""Point, replication, whose numbers they are, and the numbers."""
+Row: TypeAlias = "tuple[int, int, Layout, bytes, str]"
+"""Point, replication, whose numbers they are, the numbers, and the fingerprint of the scenario (if there is a file)."""
 
 
 class Settings(NamedTuple):
@@ -61,6 +64,8 @@ class Settings(NamedTuple):
     bit_generator: str
     root: _Root
     levels: tuple[tuple[int, int], ...]
+    written: bool
+    """Whether rows go to a file, which holds a fingerprint of their scenario with them."""
 
 
 class Task(NamedTuple):
@@ -172,10 +177,12 @@ def work(
     for task in tasks:
         replication: int | None = None
         try:
-            lowered, layout = _built(settings, task)
+            scenario = built(settings, task.parameters)
+            lowered, layout = scenario._lower(), layout_of(scenario)
             layout = layouts.setdefault(layout, layout)
+            mark = fingerprint(scenario) if settings.written else ""
             for replication in task.replications:
-                row = task.point, replication, layout, _measured(settings, lowered, replication, watch)
+                row = task.point, replication, layout, _measured(settings, lowered, replication, watch), mark
                 runs += 1
                 if deliver is None:
                     rows.append(row)
@@ -189,11 +196,26 @@ def work(
     return Outcome(rows, failure, runs, time.perf_counter() - began)
 
 
-def _built(settings: Settings, task: Task) -> tuple[Lowered, Layout]:
-    scenario = settings.build(**task.parameters)
+def built(settings: Settings, parameters: dict[str, Any]) -> Scenario:
+    """The scenario of a point."""
+    scenario = settings.build(**parameters)
     if not isinstance(scenario, Scenario):
         raise refusal("what build returns", "a Scenario", scenario)
-    return scenario._lower(), layout_of(scenario)
+    return scenario
+
+
+def fingerprint(scenario: Scenario) -> str:
+    """What tells a scenario from another: 32 hexadecimal digits, of all that the core is told of it."""
+    return hashlib.blake2b(_text(scenario._lower()).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _text(value: Any) -> str:
+    """As `repr`, but with every element of an array in it."""
+    if isinstance(value, tuple):
+        return f"({','.join(map(_text, value))})"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str}{value.shape}{hashlib.blake2b(value.tobytes()).hexdigest()}"
+    return repr(value)
 
 
 def layout_of(scenario: Scenario) -> Layout:

@@ -7,7 +7,6 @@ that points see the same random numbers and differences between them are theirs 
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -25,7 +24,7 @@ from qossim._axes import Grid, name_of, zipped
 from qossim._dataset import TAKEN, VARIABLES, columns, dataset
 from qossim._journal import Journal
 from qossim._measured import VERSIONS, plain_seed, seed_from_plain
-from qossim._points import Failure, Layout, Row, Settings, Task, work
+from qossim._points import Failure, Layout, Row, Settings, Task, built, fingerprint, work
 from qossim._workers import Bar, Pool, count, hand_out
 from qossim.errors import ScenarioError, SweepError
 from qossim.run import _duration, _generator, _root, _warmup
@@ -113,7 +112,8 @@ def sweep(
         A new file to which every run is appended as soon as it is finished.
     resume : path, optional
         A file that `save` wrote for the same sweep, perhaps with fewer replications: what is in it is not run again,
-        what is not is run and appended. The same path as `save`: go on if it is there, else begin.
+        what is not is run and appended. Every point in it is built again, to see that it is
+        still the same scenario. The same path as `save`: go on if it is there, else begin.
     drain, bit_generator
         As for `qossim.run`.
 
@@ -142,7 +142,7 @@ def sweep(
     FileExistsError, FileNotFoundError
         The file to `save` to is there, or that to `resume` is not.
     ValueError
-        The file to `resume` is of another sweep, or damaged.
+        The file to `resume` is of another sweep, of other scenarios at any point that is in it, or damaged.
 
     Warns
     -----
@@ -192,12 +192,20 @@ def sweep(
         seed = seed_from_plain(told["seed"])
     root, shown = _root(seed)
     settings = Settings(
-        build, record, duration_ps, warmup_ps, bool(drain), bit_generator, root, tuple(_ratio(q) for q in levels)
+        build,
+        record,
+        duration_ps,
+        warmup_ps,
+        bool(drain),
+        bit_generator,
+        root,
+        tuple(_ratio(q) for q in levels),
+        written=new is not None or old is not None,
     )
     pool = Pool(executor, workers)
     pool.check(build, grid)
     job = _Job(settings, grid, rule, shown, tuple(levels))
-    if new is not None or old is not None:
+    if settings.written:
         job.open(new, old, told)
     try:
         with Bar(progress, grid.size * rule.least, job.done) as bar:
@@ -338,9 +346,26 @@ class _Job:
                 shown, other = (units.shown(each) for each in (told.get(name), value))
                 raise ValueError(f"resume: {resume} is of another sweep: {name} is {shown} there and {other} here")
         self._journal = Journal.reopen(resume, len(self.levels))
+        try:
+            self._check(resume, self._journal.rows)
+        except BaseException:
+            self.close()
+            raise
         for row in self._journal.rows:
             if row[0] < self.grid.size:
                 self._keep(row)
+
+    def _check(self, path: Path, rows: list[Row]) -> None:
+        """Refuse rows of a scenario that `build` does not make of their point now."""
+        marks: dict[int, set[str]] = {}
+        for point, _, _, _, mark in rows:
+            marks.setdefault(point, set()).add(mark)
+        for point, parameters in enumerate(self.grid.all_parameters()):
+            if point in marks and marks[point] != {self._fingerprint(point, parameters)}:
+                raise ValueError(
+                    f"resume: {path} is of another sweep: at the point {self.grid.spoken(point)} the scenario is not "
+                    f"what it was there"
+                )
 
     def _told(self) -> dict[str, Any]:
         """What makes it this sweep and no other, as JSON holds it."""
@@ -359,21 +384,17 @@ class _Job:
             "bit_generator": settings.bit_generator,
             "qossim": VERSIONS["qossim"],
             "numpy": VERSIONS["numpy"],
-            "first scenario": self._first_scenario(),
+            "first scenario": self._fingerprint(0, self.grid.parameters(0)),  # a build that fails leaves no file
         }
         plain: dict[str, Any] = json.loads(json.dumps(told))
         return plain
 
-    def _first_scenario(self) -> str:
-        """A fingerprint of the scenario at the first point, so that a build that has changed is found out."""
+    def _fingerprint(self, point: int, parameters: dict[str, Any]) -> str:
+        """What tells the scenario of a point from another, so that a build that has changed is found out."""
         try:
-            scenario = self.settings.build(**self.grid.parameters(0))
-            if not isinstance(scenario, Scenario):
-                raise units.refusal("what build returns", "a Scenario", scenario)
+            return fingerprint(built(self.settings, parameters))
         except Exception as error:
-            raise self.failed(Failure(0, None, error)) from error
-        text = json.dumps(scenario.to_dict(), sort_keys=True, default=lambda value: np.asarray(value).tolist())
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+            raise self.failed(Failure(point, None, error)) from error
 
     def close(self) -> None:
         if self._journal is not None:

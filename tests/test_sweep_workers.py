@@ -331,6 +331,36 @@ def test_a_build_that_has_changed_since_is_found_out(tmp_path: Path) -> None:
         sweep(build, {"load": [1, 2]}, resume=file)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_label_that_stands_for_something_else_since_is_found_out(workers: int, tmp_path: Path) -> None:
+    file, build = tmp_path / "runs", functools.partial(link, extra=True)
+    sweep(build, {"limit": {"short": 1, "long": 5}}, 2, save=file, workers=workers)
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match=r"another sweep: at the point limit='long' the scenario is not what it was"):
+        sweep(build, {"limit": {"short": 1, "long": 40}}, 2, resume=file)
+    assert file.read_bytes() == before
+
+
+def test_every_packet_of_a_trace_counts_when_scenarios_are_compared(tmp_path: Path) -> None:
+    """NumPy prints only the ends of a long array."""
+    file, times = tmp_path / "runs", [i / 5000 for i in range(5000)]
+
+    def build(it: int) -> qs.Scenario:
+        trace = qs.Trace(times=times if it else [0.0], sizes=100)
+        return qs.Scenario([qs.Flow("f", trace)], [qs.Port("p", 1e7)])
+
+    first = sweep(build, {"it": [0, 1]}, save=file)
+    same_bytes(sweep(build, {"it": [0, 1]}, resume=file), first)
+    times[2500] += 1e-5
+    with pytest.raises(ValueError, match="at the point it=1 the scenario is not what it was there"):
+        sweep(build, {"it": [0, 1]}, resume=file)
+
+
+def test_points_are_told_apart_only_where_there_is_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qossim._points.fingerprint", None)
+    sweep(link, AXES, workers=2)
+
+
 def test_a_file_is_not_written_over_nor_made_up(tmp_path: Path) -> None:
     file = tmp_path / "runs"
     with pytest.raises(FileNotFoundError, match=r"resume: there is no file .*runs"):
@@ -454,7 +484,8 @@ def test_a_sweep_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path) 
     slow.__module__, slow.__qualname__ = "tests.builds", "slow"
     finished = len(ran(file))
     table = sweep(slow, axes, resume=file)
-    assert len(begun) == 98 - finished + 1  # the first tells whether it is the same sweep
+    assert len(begun) == 99  # once more the first, which tells whether it is the same sweep
+    assert finished >= 5
     same_bytes(table, sweep(slow, axes))
 
 
