@@ -96,7 +96,7 @@ def sweep(
     target : dict, optional
         For ``replications="auto"``: half-widths by variable, that the interval of its mean over replications may have
         for every flow (and quantile, or port and class). A number in the variable's unit, a string as ``"0.1 ms"``, or
-        ``"2 %"`` of the mean.
+        ``"2 %"`` of the mean. It is not reached where there is no value: a flow of which nothing arrives has no delay.
     level : float
         Confidence of those intervals.
     least, most : int
@@ -184,6 +184,8 @@ def sweep(
         warmup_ps = _warmup(warmup, duration_ps, duration)
     _generator(bit_generator)
     rule = _rule(replications, target, level, least, most)
+    if record == "summary" and any(goal.variable == "jitter" for goal in rule.goals):
+        raise units.refusal("record", '"packets" with a target for jitter, which "summary" leaves out', record)
     grid = Grid(axes, TAKEN)
     levels = _levels(quantiles)
     new, old = _files(save, resume)
@@ -495,7 +497,8 @@ class _Job:
         need = have
         for goal in self.rule.goals:
             means = table[:, columns(layout, goal.variable, len(self.levels))]
-            if not means.size or np.isnan(means).all():
+            if _unmeasured(means, goal.variable):
+                need = max(need, 2 * have)
                 continue
             if target_reached(
                 means, goal.half_width, relative=goal.relative, level=self.rule.level, least=self.rule.least
@@ -531,6 +534,12 @@ class _Job:
             names = tuple(axis.name for axis in self.grid.axes)
             found["target_reached"] = (names, np.array(self.met, dtype=np.bool_).reshape(self.grid.shape))
         return found
+
+
+def _unmeasured(means: NDArray[np.float64], variable: str) -> bool:
+    """Whether there is no value for a flow, or for all ports: one without a ring has none, and need not."""
+    never = np.isnan(means).all(axis=0)
+    return bool(never.any() if "flow" in VARIABLES[variable].dims else never.all())
 
 
 def _excess(means: NDArray[np.float64], goal: _Goal, level: float) -> float:

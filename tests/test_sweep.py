@@ -214,6 +214,21 @@ def test_a_target_that_is_not_reached_is_told() -> None:
     assert table["delay_mean"].sel(load=0.9).notnull().sum() == table.sizes["replication"] == 7
 
 
+def test_a_target_is_not_reached_where_nothing_was_measured() -> None:
+    auto = functools.partial(sweep, axes={}, replications="auto", duration=0.5, seed=2, least=3, most=8)
+    late = qs.Flow("late", qs.Poisson(pps=100, size=100), start=2)
+    scenario = link()
+    with_late = qs.Scenario([*scenario.flows, late], scenario.ports)
+    for target in ({"delay_mean": 1.0}, {"mean_ring": 1.0}):
+        with pytest.warns(UserWarning, match=r"was not reached with 8 replications at 1 of 1 points"):
+            table = auto(lambda: with_late, target=target)
+        assert table.attrs["target_reached"] == 0 and not table["target_reached"]
+        assert table.sizes["replication"] == 8
+    ring = qs.Port("ring", 1e6, tx_ring=qs.TxRing(2))
+    mixed = qs.Scenario(scenario.flows, [*scenario.ports, ring])
+    assert auto(lambda: mixed, target={"mean_ring": 1.0}).attrs["target_reached"] == 1
+
+
 def test_a_target_may_be_a_share_of_the_mean_and_of_any_variable() -> None:
     target = {"delay_quantile": "30 %", "throughput": "100 kbit/s", "utilisation": 0.5, "largest_queue": 10}
     table = sweep(link, {}, "auto", duration=3.0, seed=2, target=target)
@@ -450,6 +465,7 @@ def test_an_argument_out_of_bounds_is_refused_by_name(change: dict[str, Any], me
         ({"delay_mean": "100 %"}, {}, "target: delay_mean must be above 0, or above 0 % and below 100 %"),
         ({"throughput": "5 ms"}, {}, 'unknown unit "ms"'),
         ({"loss_ratio": "1 s"}, {}, "it has no unit"),
+        ({"jitter": 1}, {"record": "summary"}, 'record must be "packets" with a target for jitter'),
         ({"delay_mean": 1}, {"least": 1}, "least must be a whole number from 2 to"),
         ({"delay_mean": 1}, {"least": 5, "most": 4}, "most must be a whole number from 5 to"),
         ({"delay_mean": 1}, {"level": 95}, "level must be a number above 0 and below 1"),
