@@ -149,7 +149,12 @@ class Grid:
 
     def plain(self) -> dict[str, dict[str, list[Any]]]:
         """Labels by axis and parameter, as JSON holds them."""
-        return {axis.name: {each.name: each.labels.tolist() for each in axis.parameters} for axis in self.axes}
+        return {axis.name: {each.name: _plain(each.labels) for each in axis.parameters} for axis in self.axes}
+
+
+def _plain(labels: NDArray[Any]) -> list[Any]:
+    """JSON has no infinity: it becomes a string."""
+    return [str(each) if each in (math.inf, -math.inf) else each for each in labels.tolist()]
 
 
 def _axis(name: object, values: object) -> Axis:

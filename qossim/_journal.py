@@ -55,6 +55,7 @@ class Journal:
         FileExistsError
             It is there already.
         """
+        first = _line({"format": _FORMAT, "version": _FORMAT_VERSION, "sweep": sweep})  # before there is a file
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         try:
             file = os.open(path, flags | (os.O_TRUNC if anew else os.O_EXCL), 0o666)
@@ -63,7 +64,12 @@ class Journal:
                 f"save: {path} is there already: go on with it by resume=, or remove it to start anew"
             ) from None
         self = cls(path, file, [], {})
-        self._append({"format": _FORMAT, "version": _FORMAT_VERSION, "sweep": sweep})
+        try:
+            self._append(first)
+        except BaseException:
+            self.close()
+            path.unlink(missing_ok=True)
+            raise
         return self
 
     @classmethod
@@ -112,26 +118,27 @@ class Journal:
             number = self._layouts.get(layout)
             if number is None:
                 number = len(self._layouts)
-                self._append({"layout": number, "flows": layout.flows, "ports": layout.ports})
+                self._append(_line({"layout": number, "flows": layout.flows, "ports": layout.ports}))
                 self._layouts[layout] = number  # not before: Ctrl-C may come between
             values = [None if math.isnan(each) else each for each in struct.unpack(f"{len(numbers) // 8}d", numbers)]
-            self._append(
-                {
-                    "point": point,
-                    "replication": replication,
-                    "layout": number,
-                    "scenario": mark,
-                    "numbers": values,
-                }
-            )
+            told = {"point": point, "replication": replication, "layout": number, "scenario": mark, "numbers": values}
+            self._append(_line(told))
 
-    def _append(self, line: dict[str, Any]) -> None:
-        left = memoryview(json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    def _append(self, line: bytes) -> None:
+        left = memoryview(line)
         while left:
             left = left[os.write(self._file, left) :]
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _line(told: dict[str, Any]) -> bytes:
+    text = json.dumps(told, ensure_ascii=False, allow_nan=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(told, allow_nan=False).encode() + b"\n"
 
 
 def _lines(path: Path) -> tuple[list[bytes], int]:

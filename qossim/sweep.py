@@ -7,6 +7,7 @@ that points see the same random numbers and differences between them are theirs 
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import math
@@ -206,6 +207,7 @@ def sweep(
     )
     pool = Pool(executor, workers)
     pool.check(build, grid)
+    importlib.import_module("xarray")  # a second's import at the end would lose the table to another Ctrl-C
     job = _Job(settings, grid, rule, shown, tuple(levels))
     if settings.written:
         job.open(new, old, told)

@@ -487,6 +487,21 @@ def test_examples_run_as_they_stand(name: str) -> None:
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
+def test_what_the_table_needs_is_imported_before_anything_runs() -> None:
+    import subprocess
+
+    code = """if True:
+        import sys, qossim as qs
+        from tests.builds import link
+        def build():
+            assert "xarray" in sys.modules
+            return link()
+        qs.sweep(build, {}, duration=0.1, progress=False)
+        print(1)
+    """
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
+
+
 def test_the_package_exports_it_without_importing_xarray() -> None:
     import subprocess
 

@@ -244,6 +244,33 @@ def test_a_file_says_in_its_first_line_what_the_sweep_is(tmp_path: Path) -> None
     assert told["duration"] == 10**12 and told["warmup"] == 10**11
 
 
+@pytest.mark.parametrize(
+    "values",
+    [[1.0, float("inf"), float("-inf")], ["a", "\ud800"], {"\udfff": 1}, qs.zipped(one=[float("inf")], two=["é"])],
+)
+def test_every_label_can_be_written_down(values: Any, tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+
+    def build(**given: Any) -> qs.Scenario:
+        return link()
+
+    first = sweep(build, {"it": values}, save=file)
+    same_bytes(sweep(build, {"it": values}, resume=file), first)
+    for line in file.read_bytes().splitlines():
+        json.loads(line.decode(), parse_constant=pytest.fail)
+    assert "Infinity" not in first.attrs["parameters"]
+
+
+def test_a_file_that_cannot_be_begun_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        sweep(link, AXES, save=tmp_path / "runs")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_may_be_cut_anywhere_and_the_sweep_goes_on(whole: xr.Dataset, tmp_path: Path) -> None:
     file = tmp_path / "runs"
     sweep(link, AXES, 5, save=file, workers=1)
