@@ -171,7 +171,9 @@ def _parameter(name: str, field: str, values: object) -> Parameter:
         labels, values = [str(each) for each in values], list(values.values())
         if not values:
             raise units.refusal(field, "a list of at least one value", {})
-        return Parameter(name, values, np.array(labels, dtype=np.str_))
+        array = np.array(labels, dtype=np.str_)
+        _check_different(field, values, array, "their keys print alike")
+        return Parameter(name, values, array)
     listed = _listed(field, values)
     array = _labels(field, listed)
     _check_different(field, listed, array)
@@ -185,7 +187,11 @@ def _listed(field: str, values: object) -> list[Any]:
         raise units.refusal(field, bounds, values)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise units.refusal(field, f"{bounds}, in one dimension", values)
+    if np.ma.isMaskedArray(values):
+        raise units.refusal(field, bounds, "a masked array")
     listed = [_element(value) for value in values]
+    if any(value is np.ma.masked for value in listed):
+        raise units.refusal(field, bounds, "a masked value")
     if not listed:
         raise units.refusal(field, bounds, listed)
     return listed
@@ -193,7 +199,7 @@ def _listed(field: str, values: object) -> list[Any]:
 
 def _element(value: Any) -> Any:
     """What an array gives for an element, as Python's own; but a timedelta64 knows its unit and an int does not."""
-    if isinstance(value, np.timedelta64 | np.datetime64):
+    if isinstance(value, np.timedelta64 | np.datetime64) or value is np.ma.masked:
         return value
     if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
         return value.item()
@@ -215,7 +221,11 @@ def _labels(field: str, values: list[Any]) -> NDArray[Any]:
 def _numbers(field: str, values: list[Any]) -> NDArray[Any]:
     if all(isinstance(value, int) and abs(value) < 2**63 for value in values):
         return np.array(values, dtype=np.int64)
-    floats = np.array([float(value) for value in values], dtype=np.float64)
+    try:
+        floats = np.array([float(value) for value in values], dtype=np.float64)
+    except (OverflowError, ValueError):
+        why = "a dict gives labels of your own"
+        raise ScenarioError(f"{field} must be of numbers up to 1.8e308, got one that is no float ({why})") from None
     if np.isnan(floats).any():
         raise units.refusal(field, "of values that can be told apart", values, "NaN is equal to nothing")
     return floats
@@ -244,7 +254,9 @@ def label(field: str, value: Any) -> str:
     return text.removesuffix("()")  # PQ() is PQ
 
 
-def _check_different(field: str, values: list[Any], labels: NDArray[Any]) -> None:
+def _check_different(
+    field: str, values: list[Any], labels: NDArray[Any], hint: str = "a dict gives labels of your own"
+) -> None:
     seen: dict[Any, int] = {}
     for i, each in enumerate(labels.tolist()):
         if each in seen:
@@ -252,7 +264,7 @@ def _check_different(field: str, values: list[Any], labels: NDArray[Any]) -> Non
                 field,
                 "of values that can be told apart",
                 [values[seen[each]], values[i]],
-                f"both are labelled {units.shown(each)}; a dict gives labels of your own",
+                f"both are labelled {units.shown(each)}; {hint}",
             )
         seen[each] = i
 

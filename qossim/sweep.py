@@ -280,7 +280,12 @@ def _rule(replications: object, target: Mapping[str, Any] | None, level: float, 
     fewest = count(least, "least", 2)
     greatest = count(most, "most", fewest)
     goals = tuple(_goal(name, value) for name, value in target.items())
-    said = json.dumps({name: value if isinstance(value, str) else float(value) for name, value in target.items()})
+    said = json.dumps(
+        {
+            name: value if isinstance(value, str) else goal.half_width
+            for (name, value), goal in zip(target.items(), goals, strict=True)
+        }
+    )
     return _Rule(fewest, greatest, goals, float(level), said)
 
 

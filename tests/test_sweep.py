@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import json
 import math
@@ -229,6 +230,14 @@ def test_a_target_is_not_reached_where_nothing_was_measured() -> None:
     assert auto(lambda: mixed, target={"mean_ring": 1.0}).attrs["target_reached"] == 1
 
 
+@pytest.mark.parametrize("half_width", [dt.timedelta(milliseconds=10), np.timedelta64(10, "ms"), Decimal("0.01")])
+def test_a_target_may_be_a_length_of_time(half_width: Any) -> None:
+    table = sweep(
+        link, {}, "auto", duration=1.0, seed=2, target={"delay_mean": half_width, "loss_ratio": "10 %"}, most=10
+    )
+    assert json.loads(table.attrs["target"]) == {"delay_mean": 0.01, "loss_ratio": "10 %"}
+
+
 def test_a_target_may_be_a_share_of_the_mean_and_of_any_variable() -> None:
     target = {"delay_quantile": "30 %", "throughput": "100 kbit/s", "utilisation": 0.5, "largest_queue": 10}
     table = sweep(link, {}, "auto", duration=3.0, seed=2, target=target)
@@ -287,9 +296,11 @@ def test_values_are_their_own_labels_or_labelled_by_name(values: Any, coordinate
 
 
 def test_a_timedelta_of_numpy_keeps_its_unit() -> None:
-    found, given = labels(np.array([1, 2], dtype="m8[ms]"))
-    assert found.tolist() == ["1 milliseconds", "2 milliseconds"]
-    assert given == [np.timedelta64(1, "ms"), np.timedelta64(2, "ms")]
+    for unit, name in (("ms", "milliseconds"), ("s", "seconds"), ("ns", "nanoseconds")):
+        found, given = labels(np.array([1, 2], dtype=f"m8[{unit}]"))
+        assert found.tolist() == [f"1 {name}", f"2 {name}"]
+        assert given == [np.timedelta64(1, unit), np.timedelta64(2, unit)]
+        assert labels([np.timedelta64(3, unit), None])[0].tolist() == [f"3 {name}", "None"]
 
 
 @pytest.mark.parametrize(
@@ -304,6 +315,15 @@ def test_a_timedelta_of_numpy_keeps_its_unit() -> None:
         ({"it": [1, 2, 1.0]}, "both are labelled 1.0; a dict gives labels of your own"),
         ({"it": ["a", "a"]}, 'both are labelled "a"'),
         ({"it": [None, "None"]}, 'both are labelled "None"'),
+        ({"it": {1: 5, "1": 6}}, 'got [5, 6] (both are labelled "1"; their keys print alike)'),
+        (
+            {"it": np.ma.array([1, 2], mask=[0, 1])},
+            'axis it must be a list of at least one value, got "a masked array"',
+        ),
+        ({"it": [1, np.ma.masked]}, 'axis it must be a list of at least one value, got "a masked value"'),
+        ({"it": [10**400]}, "axis it must be of numbers up to 1.8e308"),
+        ({"it": [1, 10**5000]}, "axis it must be of numbers up to 1.8e308"),
+        ({"it": [Fraction(10**400)]}, "axis it must be of numbers up to 1.8e308"),
         ({"it": [lambda: 1, lambda: 2]}, 'both are labelled "<lambda>"'),
         ({"it": [qs.DropTail(5), qs.DropTail(5)]}, "both are labelled"),
         ({"it": [1.0, math.nan]}, "NaN is equal to nothing"),
