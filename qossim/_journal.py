@@ -63,6 +63,9 @@ class Journal:
             raise FileExistsError(
                 f"save: {path} is there already: go on with it by resume=, or remove it to start anew"
             ) from None
+        except OSError as error:
+            why = f"save: this file cannot be written ({error.strerror})"
+            raise OSError(error.errno, why, str(path)) from None
         self = cls(path, file, [], {})
         try:
             self._append(first)
@@ -81,7 +84,7 @@ class Journal:
         for number, line in enumerate(lines[1:], start=2):
             try:
                 row = _read(line, found, levels)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, OverflowError) as error:
                 raise ValueError(f"{path}, line {number}: damaged ({type(error).__name__}: {error})") from error
             if row is not None:
                 rows.append(row)
@@ -107,6 +110,8 @@ class Journal:
             sweep: dict[str, Any] = first["sweep"]
         except (ValueError, KeyError, TypeError, IndexError):
             raise ValueError(f"resume: {path} is no file of a sweep") from None
+        if form == (_FORMAT, _FORMAT_VERSION) and not (isinstance(sweep, dict) and "seed" in sweep):
+            raise ValueError(f"resume: {path}, line 1: damaged (it does not say what the sweep is)")
         if form != (_FORMAT, _FORMAT_VERSION):
             raise ValueError(f"resume: {path} is of format {form}, but this reads {(_FORMAT, _FORMAT_VERSION)}")
         return sweep
@@ -148,20 +153,36 @@ def _lines(path: Path) -> tuple[list[bytes], int]:
     return content[:whole].split(b"\n")[:-1], whole
 
 
+def _whole(value: object, name: str) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def _finite(value: object) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError(f"{value!r} among the numbers")
+    return float(value)  # type: ignore[arg-type]
+
+
 def _read(line: bytes, layouts: dict[int, Layout], levels: int) -> Row | None:
     """A run, or None where a layout was told, which is put among `layouts`."""
     told = json.loads(line)
+    if not isinstance(told, dict):
+        raise ValueError("neither a run nor a layout")
+    _whole(told["layout"], "layout")
     if "flows" in told:
         ports = tuple((str(name), tuple(map(str, classes))) for name, classes in told["ports"])
         layouts[int(told["layout"])] = Layout(tuple(map(str, told["flows"])), ports)
         return None
     layout = layouts[told["layout"]]
-    values = [math.nan if each is None else float(each) for each in told["numbers"]]
+    values = [math.nan if each is None else _finite(each) for each in told["numbers"]]
+    point, replication = _whole(told["point"], "point"), _whole(told["replication"], "replication")
     if len(values) != width(layout, levels):
         raise ValueError(f"{len(values)} numbers in place of {width(layout, levels)}")
     return (
-        int(told["point"]),
-        int(told["replication"]),
+        point,
+        replication,
         layout,
         struct.pack(f"{len(values)}d", *values),
         str(told["scenario"]),

@@ -8,6 +8,7 @@ they are. Nothing here knows of tables.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 import math
@@ -197,11 +198,21 @@ def work(
 
 
 def built(settings: Settings, parameters: dict[str, Any]) -> Scenario:
-    """The scenario of a point."""
-    scenario = settings.build(**parameters)
+    """The scenario of a point. `build` may change what it is given: each call gets a copy of its own."""
+    scenario = settings.build(**{name: _own(value) for name, value in parameters.items()})
     if not isinstance(scenario, Scenario):
         raise refusal("what build returns", "a Scenario", scenario)
     return scenario
+
+
+def _own(value: Any) -> Any:
+    """A copy, or the value itself where it cannot be changed, or not be copied."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
 
 
 def fingerprint(scenario: Scenario) -> str:

@@ -58,6 +58,10 @@ class Pool:
     """The executor, and how to deal with it."""
 
     def __init__(self, executor: Executor | None, workers: int | None) -> None:
+        if isinstance(executor, type):
+            raise TypeError(
+                f"executor must be an executor, got the class {executor.__name__}: {executor.__name__}(...)"
+            )
         if executor is not None and not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
             raise units.refusal("executor", "an executor of concurrent.futures, or None", executor)
         given = None if workers is None else count(workers, "workers", 1)
@@ -212,6 +216,10 @@ class _Round:
                 future = self.executor.submit(work, self.job.settings, chunk)
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
+        except RuntimeError as error:
+            self._break_off()
+            points = sorted({task.point for task in chunk})
+            raise self.job.grief(f"the executor takes no work: it was shut down ({error})", points) from error
         self.under_way[future] = chunk
         self.processes.update(getattr(self.executor, "_processes", None) or {})
         return True

@@ -79,7 +79,7 @@ def sweep(
         Values by the name of a parameter; the points are all combinations. An axis may be `zipped` instead, several
         parameters that change together: its key names the dimension, and each of them is a coordinate along it.
         Numbers, strings and booleans label themselves, anything else is labelled by its name (``name``, ``__name__``,
-        else its ``repr``); a dict ``{label: value}`` says other labels.
+        else its ``repr``); a dict ``{label: value}`` says other labels. `build` is given copies (`copy.deepcopy`).
     replications : int or "auto"
         Runs of each point, at least 1. With "auto" each point is run until `target` is reached.
     duration, warmup : float or str
@@ -224,14 +224,23 @@ def sweep(
 
 def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None, Path | None]:
     """The file to begin, or that to go on with."""
-    new, old = (None if path is None else Path(os.fspath(path)) for path in (save, resume))
+    new, old = _path(save, "save"), _path(resume, "resume")
     if new is None or old is None:
         if old is not None and not old.exists():
             raise FileNotFoundError(f"resume: there is no file {old}")
         return new, old
-    if new != old:
+    if new.resolve() != old.resolve():
         raise units.refusal("save", f"the file to resume, {old}, or left out", str(new))
     return (None, old) if old.exists() else (new, None)
+
+
+def _path(given: PathLike | None, field: str) -> Path | None:
+    if given is None:
+        return None
+    name = os.fsdecode(given)
+    if not name or Path(name).is_dir():
+        raise units.refusal(field, "the path of a file", name, "a folder" if name else "")
+    return Path(name)
 
 
 def _levels(quantiles: object) -> list[float]:

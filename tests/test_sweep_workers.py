@@ -432,6 +432,72 @@ def test_a_first_point_that_fails_leaves_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        *((1, {"sweep": sweep}) for sweep in (None, "x", {})),
+        *((3, {"point": point}) for point in (-1, True, 0.5, "0")),
+        *((3, {"replication": replication}) for replication in (-1, False, None)),
+        *((3, {"layout": layout}) for layout in (-1, False, 7)),
+        *((2, {"layout": layout}) for layout in (-1, True)),
+        (3, {"number": float("inf")}),
+        (3, {"number": True}),
+        (3, {"number": "1"}),
+        (3, {"number": 10**400}),
+    ],
+)
+def test_a_file_that_was_edited_is_refused_and_left_alone(line: int, change: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    sweep(link, {}, save=file)
+    lines = [json.loads(each) for each in file.read_text().splitlines()]
+    told = lines[line - 1]
+    told["numbers"] = [change.pop("number"), *told["numbers"][1:]] if "number" in change else told.get("numbers")
+    told |= change
+    file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match=rf"runs, line {line}: damaged"):
+        sweep(link, {}, resume=file)
+    assert file.read_bytes() == before
+
+
+def test_save_and_resume_may_spell_one_file_in_two_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    sweep(link, {}, save=tmp_path / "runs", resume="runs")
+    sweep(link, {}, save="../" + tmp_path.name + "/runs", resume=tmp_path / "runs")
+    assert len(ran(tmp_path / "runs")) == 1
+
+
+def test_a_path_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
+    for field in ("save", "resume"):
+        for path in ("", tmp_path):
+            with pytest.raises(qs.ScenarioError, match=f"{field} must be the path of a file, got"):
+                sweep(link, {}, **{field: path})
+    with pytest.raises(FileNotFoundError, match="save: this file cannot be written"):
+        sweep(link, {}, save=tmp_path / "none" / "runs")
+
+
+def test_an_executor_that_cannot_work_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="executor must be an executor, got the class ThreadPoolExecutor"):
+        sweep(link, {}, executor=futures.ThreadPoolExecutor)
+    for kind in (futures.ThreadPoolExecutor, futures.ProcessPoolExecutor):
+        pool = kind(1)
+        pool.shutdown()
+        with pytest.raises(qs.SweepError, match="the executor takes no work: it was shut down"):
+            sweep(link, {}, executor=pool)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_build_that_changes_what_it_is_given_changes_no_other_run(workers: int) -> None:
+    def build(loads: list[float], limit: int) -> qs.Scenario:
+        return link(load=loads.pop(), limit=limit)
+
+    values = [[0.2, 0.4], [0.3, 0.6]]
+    table = sweep(build, {"loads": values, "limit": [1, 2]}, 3, workers=workers)
+    assert values == [[0.2, 0.4], [0.3, 0.6]]
+    expected = sweep(link, {"load": [0.4, 0.6], "limit": [1, 2]}, 3)
+    assert (table["sent"].values == expected["sent"].values).all()
+
+
 # -- interrupted -------------------------------------------------------------------------------------------------------
 
 
