@@ -157,7 +157,7 @@ def sweep(
     Modeling and Analysis*, 5th ed., McGraw-Hill 2015, section 11.2). Same version, seed and arguments: same bytes,
     whatever the workers.
 
-    Ctrl-C ends a sweep within a tenth of a second (in this process) and returns what there is, with ``complete`` 0.
+    Ctrl-C ends a sweep within about a second (in this process) and returns what there is, with ``complete`` 0.
 
     Examples
     --------
