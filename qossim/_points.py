@@ -14,7 +14,7 @@ import itertools
 import math
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,6 +26,8 @@ from qossim.statistics import StreamedStatistics, mser5
 from qossim.units import PICO, refusal
 
 if TYPE_CHECKING:
+    from numpy.random.bit_generator import ISeedSequence
+
     from qossim._core import ClassCounts, FlowCounts, FlowStatistics, PortCounts
     from qossim.scenario.net import Lowered
 
@@ -47,6 +49,9 @@ __all__ = [
     "width",
     "work",
 ]
+
+Streams: TypeAlias = "Callable[[str], ISeedSequence]"
+"""The seed of a flow's stream by its name, in one replication."""
 
 Row: TypeAlias = "tuple[int, int, Layout, bytes, str]"
 """Point, replication, whose numbers they are, the numbers, and the fingerprint of the scenario (if there is a file)."""
@@ -154,7 +159,7 @@ def width(layout: Layout, levels: int) -> int:
 
 def work(
     settings: Settings,
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     deliver: Callable[[Row], None] | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Outcome:
@@ -164,7 +169,7 @@ def work(
     ----------
     settings : Settings
         Of all runs.
-    tasks : sequence of Task
+    tasks : iterable of Task
         What to run.
     deliver : callable, optional
         Is given each row as soon as there is one; without it they are all handed back in the end.
@@ -175,6 +180,7 @@ def work(
     runs, began = 0, time.perf_counter()
     failure = None
     layouts: dict[Layout, Layout] = {}  # equal ones are one, which keeps thousands of rows small
+    streams: dict[int, Streams] = {}
     for task in tasks:
         replication: int | None = None
         try:
@@ -183,7 +189,10 @@ def work(
             layout = layouts.setdefault(layout, layout)
             mark = fingerprint(scenario) if settings.written else ""
             for replication in task.replications:
-                row = task.point, replication, layout, _measured(settings, lowered, replication, watch), mark
+                seed_of = streams.get(replication)
+                if seed_of is None:
+                    streams[replication] = seed_of = settings.root.replication(replication).seeder()
+                row = task.point, replication, layout, _measured(settings, lowered, seed_of, watch), mark
                 runs += 1
                 if deliver is None:
                     rows.append(row)
@@ -237,12 +246,12 @@ def layout_of(scenario: Scenario) -> Layout:
     )
 
 
-def _measured(settings: Settings, lowered: Lowered, replication: int, watch: Callable[[float], None] | None) -> bytes:
+def _measured(settings: Settings, lowered: Lowered, seed_of: Streams, watch: Callable[[float], None] | None) -> bytes:
     """The row of one run."""
     warmup = settings.warmup
     if warmup is None:
-        warmup = _settled(_finished(settings, lowered, replication, 0, watch), len(lowered.flows))
-    simulation = _finished(settings, lowered, replication, warmup, watch)
+        warmup = _settled(_finished(settings, lowered, seed_of, 0, watch), len(lowered.flows))
+    simulation = _finished(settings, lowered, seed_of, warmup, watch)
     span = settings.duration - warmup
     if settings.record == "packets":
         digest = simulation.digest(settings.levels)
@@ -258,9 +267,8 @@ def _measured(settings: Settings, lowered: Lowered, replication: int, watch: Cal
 
 
 def _finished(
-    settings: Settings, lowered: Lowered, replication: int, warmup: int, watch: Callable[[float], None] | None
+    settings: Settings, lowered: Lowered, seed_of: Streams, warmup: int, watch: Callable[[float], None] | None
 ) -> Simulation:
-    """Replication r draws from the r-th child of the seed, whatever the point: common random numbers."""
     simulation = Simulation(
         record=settings.record,  # type: ignore[arg-type]  # a str that was checked
         duration=settings.duration,
@@ -269,8 +277,6 @@ def _finished(
     )
     for port in lowered.ports:
         simulation.add_port(*port)
-    root = settings.root
-    seed_of = root._replace(spawn_key=(*root.spawn_key, replication)).seeder()
     generator = _generator(settings.bit_generator)
     for flow, draws in lowered.flows:
         arguments = (*flow, generator(seed_of(flow[0])) if draws else None)

@@ -195,6 +195,10 @@ class _Root(NamedTuple):
     def child(self, name: str) -> SeedSequence:
         return SeedSequence(self.entropy, spawn_key=(*self.spawn_key, _key(name)), pool_size=self.pool_size)
 
+    def replication(self, r: int) -> Self:
+        """Replication r of anything draws from the r-th child: common random numbers."""
+        return self._replace(spawn_key=(*self.spawn_key, r))
+
     def seeder(self) -> Callable[[str], ISeedSequence]:
         """What generates the same words as `child`, and sooner if it can."""
         plain = all(type(number) is int for number in (self.entropy, *self.spawn_key))

@@ -471,10 +471,9 @@ class _Job:
             self.deliver(row)
             bar.reach(self.done)
 
-        for task in tasks:
-            outcome = work(self.settings, [task], deliver)
-            if outcome.failure is not None:
-                raise self.failed(outcome.failure) from outcome.failure.error
+        outcome = work(self.settings, tasks, deliver)
+        if outcome.failure is not None:
+            raise self.failed(outcome.failure) from outcome.failure.error
 
     def failed(self, failure: Failure) -> SweepError:
         error = failure.error

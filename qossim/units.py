@@ -267,11 +267,26 @@ def rate(value: RateLike, field: str = "rate") -> Fraction:
     ScenarioError
         It is no such rate.
     """
+    if type(value) is str:  # the common case first
+        return _rate_of(value) or _checked_rate(value, field)
+    return _checked_rate(value, field)
+
+
+def _checked_rate(value: RateLike, field: str) -> Fraction:
     bounds = "above 0 and at most 8e12 bit/s"
     exact = _exact(value, field, bounds, _RATES)
     if not 0 < exact.numerator <= MAX_RATE * exact.denominator:
         raise refusal(field, bounds, value)
     return fits(exact, field, value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _rate_of(text: str) -> Fraction | None:
+    """The rate that a string stands for, if it does: scenarios by the thousand repeat the same few."""
+    try:
+        return _checked_rate(text, "")
+    except ScenarioError:
+        return None
 
 
 def packet_rate(value: RateLike, field: str = "pps") -> Fraction:
@@ -354,7 +369,18 @@ def whole_time(value: TimeLike, field: str) -> Fraction:
     """As `time`, but in seconds: a Fraction that is whole picoseconds."""
     if type(value) is int and value == 0:
         return _ZERO
+    if type(value) is str:
+        return _time_of(value) or Fraction(time(value, field), PICO)
     return Fraction(time(value, field), PICO)
+
+
+@functools.lru_cache(maxsize=1024)
+def _time_of(text: str) -> Fraction | None:
+    """As `_rate_of`."""
+    try:
+        return Fraction(time(text), PICO)
+    except ScenarioError:
+        return None
 
 
 def picoseconds(value: Fraction) -> int:

@@ -224,11 +224,15 @@ def checked_list(value: object, field: str, bounds: str) -> list[Any]:
     return list(value)
 
 
-def first_duplicate(names: Iterable[str]) -> str | None:
+def checked_instances(values: list[Any], field: str, cls: type[T]) -> tuple[T, ...]:
+    """Descriptions of one class, each as `checked_instance` checks it."""
+    if set(map(type, values)) == {cls}:  # the common case first
+        return tuple(values)
+    return tuple([checked_instance(value, f"{field}[{i}]", cls) for i, value in enumerate(values)])
+
+
+def first_duplicate(names: list[str]) -> str | None:
     """The first name that comes a second time."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    if len(set(names)) == len(names):
+        return None
+    return next(name for i, name in enumerate(names) if name in names[:i])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qossim import units
 from qossim.errors import ScenarioError
-from qossim.scenario._describe import Description, checked_instance, checked_list, description, first_duplicate
+from qossim.scenario._describe import Description, checked_instances, checked_list, description, first_duplicate
 from qossim.scenario.port import Port
 from qossim.scenario.source import Flow
 
@@ -202,12 +202,13 @@ def _checked_members(value: object, what: str, cls: type[Any]) -> tuple[Any, ...
     name, bounds = f"Scenario: {what}", f"a list of at least one {cls.__name__}"
     if isinstance(value, cls):
         raise units.refusal(name, bounds, value)
-    members = tuple(checked_instance(m, f"{name}[{i}]", cls) for i, m in enumerate(checked_list(value, name, bounds)))
+    members = checked_instances(checked_list(value, name, bounds), name, cls)
     if not members:
         raise units.refusal(name, bounds, value)
-    twice = first_duplicate(member.name for member in members)
+    names = [member.name for member in members]
+    twice = first_duplicate(names)
     if twice is not None:
-        raise units.refusal(name, "of different names", [member.name for member in members], f'"{twice}" comes twice')
+        raise units.refusal(name, "of different names", names, f'"{twice}" comes twice')
     return members
 
 

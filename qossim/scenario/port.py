@@ -16,6 +16,7 @@ from qossim.scenario._describe import (
     checked_choice,
     checked_flag,
     checked_instance,
+    checked_instances,
     checked_list,
     checked_name,
     description,
@@ -230,6 +231,10 @@ class TxRing(Description):
     def particles(self, size: int) -> int:
         """Particles taken by a datagram of `size` bytes."""
         return -(-(size + self.header) // self.particle)
+
+    def _lower(self) -> Spec:  # as every description is lowered, but in a third of the time: sweeps are of rings
+        settings = ("particle", self.particle), ("header", self.header), ("admit", self.admit), ("free", self.free)
+        return self.kind, settings if self.limit is None else (("limit", self.limit), *settings)
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -481,15 +486,14 @@ def _checked_classes(value: object, owner: str) -> tuple[TrafficClass, ...]:
     field, bounds = f"{owner}: classes", "a list of TrafficClass"
     if isinstance(value, TrafficClass):
         raise units.refusal(field, bounds, value)
-    classes = tuple(
-        checked_instance(c, f"{field}[{i}]", TrafficClass) for i, c in enumerate(checked_list(value, field, bounds))
-    )
+    classes = checked_instances(checked_list(value, field, bounds), field, TrafficClass)
     if len(classes) > MOST_CLASSES:
         raise units.refusal(field, f"at most {MOST_CLASSES}", f"{len(classes)} of them")
-    twice = first_duplicate(c.name for c in classes)
+    names = [c.name for c in classes]
+    twice = first_duplicate(names)
     if twice is not None:
-        raise units.refusal(field, "of different names", [c.name for c in classes], f'"{twice}" comes twice')
-    rest = [c.name for c in classes if c.takes_the_rest]
+        raise units.refusal(field, "of different names", names, f'"{twice}" comes twice')
+    rest = [c.name for c in classes if c.match is None and c.flows is None]
     if classes and len(rest) != 1:
         why = "packets that fit no other class would have none" if not rest else "the later would never be reached"
         raise ScenarioError(

@@ -54,15 +54,19 @@ def _check_weights(owner: str, bandwidths: list[Fraction]) -> None:
     """The core weighs classes with whole numbers in proportion to their bandwidths."""
     if not bandwidths:
         return
-    shown = ", ".join(units.text(bandwidth, "bit/s") for bandwidth in bandwidths)
-    if max(bandwidths) > min(bandwidths) * MOST_UNEQUAL:
-        raise ScenarioError(f"{owner}: bandwidths of the classes must be within a factor of 1e9, got {shown}")
-    common = math.lcm(*(bandwidth.denominator for bandwidth in bandwidths))
-    if max(bandwidths) * common >= 2**62 or common >= 2**62 or sum(units.integers(bandwidths)) >= 2**63:
-        raise ScenarioError(
-            f"{owner}: bandwidths of the classes must be in proportion to whole numbers below 2**62, got {shown} "
-            "(they have too many digits: round them)"
-        )
+    common = math.lcm(*[bandwidth.denominator for bandwidth in bandwidths])
+    weights = [bandwidth.numerator * (common // bandwidth.denominator) for bandwidth in bandwidths]
+    largest = max(weights)
+    if largest > min(weights) * MOST_UNEQUAL:
+        raise _unfit(owner, "within a factor of 1e9", bandwidths)
+    if largest >= 2**62 or common >= 2**62 or sum(weights) // math.gcd(*weights) >= 2**63:
+        whole = "in proportion to whole numbers below 2**62"
+        raise _unfit(owner, whole, bandwidths, " (they have too many digits: round them)")
+
+
+def _unfit(owner: str, bounds: str, bandwidths: list[Fraction], why: str = "") -> ScenarioError:
+    shown = ", ".join([units.text(bandwidth, "bit/s") for bandwidth in bandwidths])
+    return ScenarioError(f"{owner}: bandwidths of the classes must be {bounds}, got {shown}{why}")
 
 
 @description

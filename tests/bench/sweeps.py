@@ -22,7 +22,7 @@ from .table import MICROSECONDS, PERCENT, RATIO, TIMES, Goal, Row
 __all__ = ["sweeps"]
 
 POINTS = 1000
-_FULL = functools.partial(ef_wfq_vs_pq, scheduler="pq", best_effort=True)
+_FULL = functools.partial(ef_wfq_vs_pq, best_effort=True)
 
 
 class _Timed:
@@ -47,39 +47,50 @@ class _Timed:
         return numbers
 
 
-def _sweep(points: int, duration: float, workers: int) -> None:
-    """Every point has a ring of its own."""
-    table = qs.sweep(
-        _FULL, {"tx_ring_limit": range(1, points + 1)}, duration=duration, seed=1, workers=workers, progress=False
-    )
-    assert table.attrs["complete"] and table["delay_mean"].sizes["tx_ring_limit"] == points
+class _Axes:
+    """Points that differ in scheduler, ring and queue, so that little of one can be used again for the next."""
+
+    def __init__(self, points: int) -> None:
+        limits = min(20, max(1, points // 4))
+        rings = max(1, points // (2 * limits))
+        self.values = {
+            "scheduler": ["pq", "wfq"],
+            "tx_ring_limit": range(1, rings + 1),
+            "ef_queue_limit": range(5, 5 + limits),
+        }
+        self.points = 2 * rings * limits
 
 
-def _spent(points: int, duration: float) -> tuple[float, float, float]:
+def _sweep(axes: _Axes, duration: float, workers: int) -> None:
+    table = qs.sweep(_FULL, axes.values, duration=duration, seed=1, workers=workers, progress=False)
+    assert table.attrs["complete"] and table["delay_mean"].sel(flow="EF").size == axes.points
+
+
+def _spent(axes: _Axes, duration: float) -> tuple[float, float, float]:
     """Processor seconds of a point: in all, in its run, in its digest."""
     _Timed.runs = _Timed.digests = 0.0
     with mock.patch.object(_points, "Simulation", _Timed):
         began = time.process_time()
-        _sweep(points, duration, 1)
+        _sweep(axes, duration, 1)
         whole = time.process_time() - began
-    return whole / points, _Timed.runs / points, _Timed.digests / points
+    return whole / axes.points, _Timed.runs / axes.points, _Timed.digests / axes.points
 
 
 def sweeps(packets: int, rounds: int) -> Iterator[Row]:
     """Points of the seed at full load with 250, 25,000 and 2,500 EF packets each; fewer in a trial of the command."""
-    points = max(2, min(POINTS, packets // 100))
-    _sweep(2, 1.0, 1)  # imports what makes tables
-    short = [_spent(points, SHORT) for _ in range(rounds)]
+    axes = _Axes(min(POINTS, packets // 100))
+    _sweep(_Axes(2), 1.0, 1)  # imports what makes tables
+    short = [_spent(axes, SHORT) for _ in range(rounds)]
     outside = Figure.least([1e6 * (whole - run) for whole, run, _ in short])
     yield Row(
-        f"{points} points of 250 EF packets: outside the core",
+        f"{axes.points} points of 250 EF packets: outside the core",
         outside,
         MICROSECONDS,
         Goal(150, 120, most=True),
         "a point, all but its run; of these "
         f"{1e6 * min(digest for *_, digest in short):.0f} are the core's exact statistics",
     )
-    few, duration = max(2, points // 20), 100 * SHORT * min(1.0, packets / 100_000)
+    few, duration = _Axes(axes.points // 20), 100 * SHORT * min(1.0, packets / 100_000)
     long = [_spent(few, duration) for _ in range(rounds)]
     shares = [100 * (whole - run - digest) / whole for whole, run, digest in long]
     digests = min(100 * digest / whole for whole, _, digest in long)
@@ -90,17 +101,17 @@ def sweeps(packets: int, rounds: int) -> Iterator[Row]:
         Goal(10, 5, most=True),
         f"all but runs and exact statistics, which take {digests:.0f} % themselves",
     )
-    yield _threads(max(2, points // 4), 10 * SHORT, rounds)
+    yield _threads(_Axes(axes.points // 2), 10 * SHORT, rounds)
 
 
-def _threads(points: int, duration: float, rounds: int) -> Row:
+def _threads(axes: _Axes, duration: float, rounds: int) -> Row:
     """Two threads against one; two processes that share nothing say what the machine has to give."""
     with Worker(duration, "packets") as one, Worker(duration, "packets") as other:
         ways: dict[str, Callable[[], object]] = {
-            "thread": partial(_sweep, points, duration, 1),
-            "threads": partial(_sweep, points, duration, 2),
-            "process": partial(give_work, {one: points}),
-            "processes": partial(give_work, {one: points // 2, other: points // 2}),
+            "thread": partial(_sweep, axes, duration, 1),
+            "threads": partial(_sweep, axes, duration, 2),
+            "process": partial(give_work, {one: axes.points}),
+            "processes": partial(give_work, {one: axes.points // 2, other: axes.points // 2}),
         }
         spent: dict[str, list[float]] = {name: [] for name in ways}
         took = turns({name: partial(clocked, way, spent[name]) for name, way in ways.items()}, 2 * rounds)
