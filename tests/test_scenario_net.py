@@ -345,7 +345,7 @@ def test_importing_the_package_imports_nothing_but_itself():
 
 def test_describing_imports_numpy_alone():
     code = (
-        "import sys, numpy; before = set(sys.modules); import qossim; qossim.Scenario\n"
+        "import sys, dataclasses, numpy; before = set(sys.modules); import qossim; qossim.Scenario\n"
         "heavy = {'pandas', 'matplotlib', 'tqdm', 'xarray', 'scipy', 'pyarrow', 'numpy.random', 'inspect'} - before\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
