@@ -8,6 +8,7 @@ alone: lines differ in width and dashes, points in form, areas in hatching, for 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -164,6 +165,15 @@ def inches(ax: Axes) -> tuple[float, float]:
     """About how wide and high the axes are, before the layout is worked out."""
     extent, dpi = ax.get_window_extent(), ax.figure.dpi
     return float(extent.width / dpi), float(extent.height / dpi)
+
+
+def fitted(text: str, across: int, lines: int = 1) -> list[str]:
+    """The text in so many lines of so many characters, the last with an ellipsis where it does not fit."""
+    across, lines = max(across, 4), max(lines, 1)
+    broken = textwrap.wrap(text, across) or [""]
+    if len(broken) <= lines:
+        return broken
+    return [*broken[: lines - 1], broken[lines - 1][: across - 3] + "..."]
 
 
 def finish(ax: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:

@@ -24,6 +24,7 @@ from qossim._figure import (
     axes,
     checked_measure,
     finish,
+    fitted,
     inches,
     lines_of,
     measured,
@@ -189,8 +190,8 @@ def sweep_lines(
     Returns
     -------
     Axes
-        Each point is marked. Numbers that spread over decades stand on a logarithmic scale; what is no number stands
-        at equal distances.
+        Each point is marked. Numbers that spread over decades stand on a logarithmic scale; what is no number,
+        or infinite, stands at equal distances.
 
     Raises
     ------
@@ -261,7 +262,7 @@ def _intervals(
 
 
 def _places(values: xr.DataArray, dim: str) -> tuple[NDArray[np.float64], bool]:
-    """Where the values of a dimension stand from left to right, and whether it is as numbers: infinity has no place."""
+    """Where the values of a dimension stand from left to right, and whether they are finite numbers."""
     coordinate = values[dim].to_numpy()
     if coordinate.dtype.kind in "iuf" and np.isfinite(coordinate).all():
         return coordinate.astype(np.float64), True
@@ -352,9 +353,7 @@ def heat_map(
     bar.outline.set_visible(False)
     _write_cells(ax, mesh, shown)
     _label_ticks(ax, range(shown.shape[1]), _names(values, across))
-    names = _names(values, up)
-    step = -(-len(names) // 12)
-    ax.set_yticks(range(0, len(names), step), names[::step])
+    _label_rows(ax, _names(values, up))
     ax.tick_params(length=0)
     ax.set_xlabel(across.replace("_", " "))
     ax.set_ylabel(up.replace("_", " "))
@@ -418,6 +417,10 @@ def _array(values: object) -> xr.DataArray:
 def _dims(values: xr.DataArray, wanted: Sequence[str | None], over: str, field: str) -> list[str]:
     """The dimensions wanted, with what is not given filled in from the rest; none may be left."""
     free = [str(dim) for dim in values.dims if dim != over]
+    for dim, size in values.sizes.items():
+        if size == 0:
+            bounds = "a DataArray with at least one value along each dimension"
+            raise units.refusal("values", bounds, dict(values.sizes), f'none along "{dim}"')
     for name in wanted:
         if name is not None and name not in free:
             raise units.refusal(field, f"dimensions of the values ({', '.join(free)})", name)
@@ -425,9 +428,6 @@ def _dims(values: xr.DataArray, wanted: Sequence[str | None], over: str, field: 
         number = "one dimension" if len(wanted) == 1 else f"{len(wanted)} dimensions"
         why = "reduce the others with .sel(...) or .mean(...)" if len(free) > len(wanted) else "it has too few"
         raise units.refusal("values", f'a DataArray with {number} beside "{over}"', ", ".join(free) or "none", why)
-    for dim, size in values.sizes.items():
-        if not size:
-            raise units.refusal("values", "a DataArray with a value along each dimension", f"none along {dim}")
     rest = [name for name in free if name not in wanted]
     rest.sort(key=lambda name: (values[name].dtype.kind not in "iuf", -values.sizes[name]))
     return [name if name is not None else rest.pop(0) for name in wanted]
@@ -471,6 +471,15 @@ def _quantity(values: xr.DataArray, shown: Any, unit: str | None, ax: Axes | Non
     return _Quantity(f"{label} ({said})" if said not in ("", "1") else label, 1.0)
 
 
+def _label_rows(ax: Axes, labels: list[str]) -> None:
+    """Labels beside the rows: at most twelve, broken into lines and shortened to a third of the width."""
+    wide, high = inches(ax)
+    step = -(-len(labels) // 12)
+    lines = int(high * 72 / -(-len(labels) // step) / 14)
+    texts = ["\n".join(fitted(label, int(wide / 3 * 72 / 5.6), min(lines, 3))) for label in labels[::step]]
+    ax.set_yticks(range(0, len(labels), step), texts)
+
+
 def _label_ticks(ax: Axes, places: Any, labels: list[str]) -> None:
     """Labels under the ticks, broken into lines, slanted or thinned out where they would run into each other."""
     room = inches(ax)[0] * 72 / max(len(labels), 1)
@@ -484,7 +493,8 @@ def _label_ticks(ax: Axes, places: Any, labels: list[str]) -> None:
         return
     step = max(1, int(np.ceil(14 / room)))
     slant = longest > 4
-    ax.set_xticks(list(places)[::step], labels[::step], rotation=30 if slant else 0, ha="right" if slant else "center")
+    labels = [fitted(label, int(inches(ax)[1] * 72 / 3 / 2.8))[0] for label in labels[::step]]
+    ax.set_xticks(list(places)[::step], labels, rotation=30 if slant else 0, ha="right" if slant else "center")
     if slant:
         for text in ax.get_xticklabels():
             text.set_rotation_mode("anchor")

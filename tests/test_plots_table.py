@@ -238,23 +238,6 @@ def test_a_wrong_table_is_refused_by_name_value_and_bound(draw, words):
     assert not plt.get_fignums(), "nothing is left behind by what was refused"
 
 
-def test_a_map_without_a_value_is_drawn_empty_and_one_without_a_cell_is_refused() -> None:
-    empty = xr.DataArray(np.full((2, 2), np.nan), dims=("a", "b"), name="delay_mean")
-    assert plots.heat_map(empty).get_xlabel() == "b"
-    for draw in (plots.heat_map, plots.box):
-        with pytest.raises(qs.ScenarioError, match="none along a"):
-            draw(xr.DataArray(np.empty((0, 2)), dims=("a", "replication" if draw is plots.box else "b")))
-    plt.close("all")
-
-
-def test_infinity_on_an_axis_stands_beside_the_numbers() -> None:
-    values = xr.DataArray([1.0, 2.0, 3.0], {"limit": [1.0, 2.0, np.inf]}, ("limit",), "delay_mean")
-    ax = plots.sweep_lines(values)
-    ax.figure.canvas.draw()
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "inf"]
-    plt.close("all")
-
-
 def test_names_that_matplotlib_would_read_otherwise_are_shown_as_they_are() -> None:
     names = ["_first", "a$x$", "$", "plain"]
     values = xr.DataArray(np.arange(8.0).reshape(2, 4), {"a": [1, 2], "b": names}, ("a", "b"), "delay_mean")
@@ -263,3 +246,40 @@ def test_names_that_matplotlib_would_read_otherwise_are_shown_as_they_are() -> N
     ax.figure.canvas.draw()
     assert [text.get_text().strip().replace("\\$", "$") for text in legend.get_texts()] == names
     plt.close("all")
+
+
+# -- tables that are hard to draw --------------------------------------------------------------------------------------
+
+
+def test_a_map_of_nothing_but_nan_is_hatched_all_over():
+    ax = plots.heat_map(xr.DataArray(np.full((2, 2), np.nan), dims=("a", "b"), name="delay_mean"))
+    ax.figure.canvas.draw()
+    assert not ax.texts
+
+
+@pytest.mark.parametrize("draw", [plots.box, plots.sweep_lines, plots.heat_map])
+def test_a_dimension_without_values_is_refused(draw):
+    dims = ("a", "b") if draw is plots.heat_map else ("a", "replication")
+    with pytest.raises(qs.ScenarioError, match=r"values must .* at least one value .*'a': 0, .*none along"):
+        draw(xr.DataArray(np.zeros((0, 2)), dims=dims))
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("label", ["x" * 92, "a word " * 13])
+def test_long_labels_are_broken_and_shortened_and_leave_room_for_the_figure(label):
+    for dim in ("a", "b"):
+        coords = {dim: [label, label[1:]]}
+        ax = plots.heat_map(xr.DataArray(np.ones((2, 2)), coords, ("a", "b")))
+        ax.figure.canvas.draw()
+        texts = ax.get_yticklabels() if dim == "a" else ax.get_xticklabels()
+        assert all(len(text.get_text()) > 12 for text in texts), "as much as fits"
+        assert all(text.get_text().endswith("...") for text in texts)
+        assert ax.get_position().width > 0.3 and ax.get_position().height > 0.3
+
+
+def test_an_axis_with_an_infinite_value_stands_at_equal_distances():
+    values = xr.DataArray(np.arange(8.0).reshape(4, 2), {"limit": [1, 2, 4, np.inf]}, ("limit", "replication"))
+    ax = plots.sweep_lines(values)
+    ax.figure.canvas.draw()
+    assert ticks(ax) == ["1", "2", "4", "inf"]
+    assert ax.lines[0].get_xdata().tolist() == [0, 1, 2, 3]
