@@ -7,10 +7,13 @@ alone: lines differ in width and dashes, points in form, areas in hatching, for 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
+import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeAlias
 
 import numpy as np
 
@@ -28,6 +31,7 @@ Flows: TypeAlias = "str | Sequence[str] | None"
 """The name of a flow, or several; None for every flow."""
 Unit: TypeAlias = Literal["s", "ms", "us", "ns"]
 Measure: TypeAlias = Literal["delay", "ipdv", "abs_ipdv", "pdv"]
+P = ParamSpec("P")
 
 PALETTE = ("#0072B2", "#E69F00", "#56B4E9", "#000000", "#D55E00", "#009E73", "#CC79A7")
 """Blue, orange, sky blue, black, vermilion, green, purple; Okabe and Ito's yellow is too light for a line on paper."""
@@ -56,7 +60,7 @@ def scale(unit: str | None, values: Iterable[ArrayLike] = (), label: str = "") -
     the values is from 1 to 1000.
     """
     if unit is not None:
-        if unit not in _UNITS:
+        if not isinstance(unit, str) or unit not in _UNITS:
             raise units.refusal("unit", f"one of {', '.join(_UNITS)}", unit)
         return _UNITS[unit]
     drawn = _UNIT_IN_LABEL.search(label)
@@ -71,7 +75,7 @@ def scale(unit: str | None, values: Iterable[ArrayLike] = (), label: str = "") -
 
 def checked_measure(of: Measure) -> Measure:
     """Itself, if it is one."""
-    if of not in MEASURES:
+    if not isinstance(of, str) or of not in MEASURES:
         raise units.refusal("of", f"one of {', '.join(MEASURES)}", of)
     return of
 
@@ -112,15 +116,10 @@ def labelled(results: Results) -> dict[str, Result]:
     return found
 
 
-def as_said(text: str) -> str:
-    """A name as it is, where Matplotlib would see a formula in it or leave it out of the legend."""
-    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
-
-
 def lines_of(results: Results, flow: Flows) -> list[Line]:
     """Every flow wanted of every result, with the label that tells it from the others."""
     found = labelled(results)
-    wanted = [flow] if isinstance(flow, str) else flow
+    wanted = _wanted(flow)
     lines = []
     several = len({name for result in found.values() for name in wanted or result.flows}) > 1
     for label, result in found.items():
@@ -128,11 +127,76 @@ def lines_of(results: Results, flow: Flows) -> list[Line]:
             if name not in result.flows:
                 raise units.refusal("flow", f"flows of the result ({', '.join(result.flows)})", name)
             parts = [label, name] if several or not label else [label]
-            lines.append(Line(as_said(", ".join(part for part in parts if part)), result[name]))
+            lines.append(Line(", ".join(part for part in parts if part), result[name]))
     return lines
 
 
+def _wanted(flow: object) -> tuple[str, ...] | None:
+    if flow is None:
+        return None
+    names = (flow,) if isinstance(flow, str) else tuple(flow) if isinstance(flow, Iterable) else ()
+    if not names or not all(isinstance(name, str) for name in names):
+        raise units.refusal("flow", "the name of a flow, or several, or None for every flow", flow)
+    return names
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def plain(text: str) -> str:
+    """A name as matplotlib shows it to the letter: a dollar is no formula."""
+    return text.replace("$", r"\$")
+
+
+def called(text: str) -> str:
+    """A name as the label of a line: plain, and not begun with "_", which matplotlib leaves out of legends."""
+    return plain(f" {text}" if text.startswith("_") else text)
+
+
+def fitted(text: str, across: int, lines: int = 1) -> list[str]:
+    """The text in so many lines of so many characters, the last with an ellipsis where it does not fit."""
+    across, lines = max(across, 4), max(lines, 1)
+    broken = textwrap.wrap(text, across) or [""]
+    if len(broken) <= lines:
+        return broken
+    return [*broken[: lines - 1], broken[lines - 1][: across - 3] + "..."]
+
+
 # -- axes --------------------------------------------------------------------------------------------------------------
+
+
+def drawing(draw: Callable[P, Axes]) -> Callable[P, Axes]:
+    """A function that draws: on axes that it can draw on, and without leaving a figure open when it fails."""
+    place = list(inspect.signature(draw).parameters).index("ax")
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        _check_axes(args[place] if len(args) > place else kwargs.get("ax"))
+        before = _open_figures()
+        try:
+            return draw(*args, **kwargs)
+        except BaseException:
+            for number in _open_figures() - before:
+                sys.modules["matplotlib.pyplot"].close(number)
+            raise
+
+    return drawn
+
+
+def _check_axes(ax: Any) -> None:
+    if ax is None:
+        return
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise units.refusal("ax", "one matplotlib Axes, or None for a new figure", ax)
+    if ax.name != "rectilinear":
+        raise units.refusal("ax", "Axes with x and y at right angles", ax, f"these are {ax.name}")
+
+
+def _open_figures() -> set[int]:
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set(pyplot.get_fignums()) if pyplot else set()
 
 
 def axes(ax: Axes | None, width: float = 7.5, height: float = 4.2) -> Axes:
@@ -167,15 +231,6 @@ def inches(ax: Axes) -> tuple[float, float]:
     return float(extent.width / dpi), float(extent.height / dpi)
 
 
-def fitted(text: str, across: int, lines: int = 1) -> list[str]:
-    """The text in so many lines of so many characters, the last with an ellipsis where it does not fit."""
-    across, lines = max(across, 4), max(lines, 1)
-    broken = textwrap.wrap(text, across) or [""]
-    if len(broken) <= lines:
-        return broken
-    return [*broken[: lines - 1], broken[lines - 1][: across - 3] + "..."]
-
-
 def finish(ax: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
     """Grid, spines and, if there is more than one thing to tell apart, a legend above the axes."""
     if grid != "none":
@@ -193,7 +248,9 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
         handles, labels = ax.get_legend_handles_labels()
     width = inches(ax)[0]
     size = 10.0 if width > 3.2 else 8.0
-    room = 72 * width / (size * (0.56 * max(map(len, labels)) + 3.6))
+    most = max(24, int(72 * width / (size * 0.56)) - 4)
+    labels = [_broken(label, most) for label in labels]
+    room = 72 * width / (size * (0.56 * max(len(line) for label in labels for line in label.split("\n")) + 3.6))
     columns = max(1, min(4, int(room), len(labels)))
     if columns == 3 and len(labels) == 4:
         columns = 2
@@ -209,3 +266,8 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
         columnspacing=1.2,
         borderaxespad=0.2,
     )
+
+
+def _broken(label: str, across: int) -> str:
+    """A label in two lines at most; one that fits stays as it is."""
+    return label if len(label) <= across else plain("\n".join(fitted(label.replace(r"\$", "$"), across, 2)))

@@ -18,10 +18,14 @@ from qossim._figure import (
     Results,
     Unit,
     axes,
+    called,
+    drawing,
     finish,
+    fitted,
     inches,
     legend,
     lines_of,
+    plain,
     scale,
 )
 from qossim.scenario.port import AAL5
@@ -52,6 +56,7 @@ _MS = 1e9  # picoseconds
 # -- the delay budget --------------------------------------------------------------------------------------------------
 
 
+@drawing
 def budget(
     results: Results,
     flow: Flows = None,
@@ -112,7 +117,8 @@ def budget(
                 ax.plot([left, left], [place - 0.36, place + 0.36], color="black", linewidth=1.8, solid_capstyle="butt")
         text = "no packet received" if total != total else f"{total * factor:.4g}"
         ax.text(left + 0.012 * largest, place, text, va="center", ha="left", fontsize=8.5)
-    ax.set_yticks(range(len(lines)), [line.label or line.flow.name for line in lines])
+    room_for = max(24, int(wide / 3 * 72 / 5.6))
+    ax.set_yticks(range(len(lines)), [plain("\n".join(fitted(line.label, room_for, 2))) for line in lines])
     ax.set_ylim(len(lines) - 0.45, -0.55)
     ax.set_xlim(0, room)
     ax.set_xlabel(f"mean one-way delay ({symbol})")
@@ -148,6 +154,7 @@ def _stage_legend(ax: Axes) -> None:
 # -- occupancy ---------------------------------------------------------------------------------------------------------
 
 
+@drawing
 def occupancy(
     result: Result,
     port: str | None = None,
@@ -196,13 +203,13 @@ def occupancy(
     factor, symbol = (1.0, "s") if symbol == "s" else (1e3, "ms")
     ax = axes(ax)
     for number, (label, times, counts) in enumerate(steps):
-        ringed = label.startswith("ring (")
+        ringed = number == len(seen.class_names)
         at, standing = _cut(times, counts, begin, end)
         ax.step(
             at / 1e12 * factor,
             standing,
             where="post",
-            label=label,
+            label=called(label),
             color="black" if ringed else _QUEUES[number % len(_QUEUES)],
             linestyle="-" if ringed else DASHES[number % len(DASHES)],
             linewidth=1.0 if ringed else 1.7,
@@ -216,7 +223,7 @@ def occupancy(
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
     ax.ticklabel_format(axis="x", useOffset=False, style="plain")
     ax.set_xlabel(f"time ({symbol})")
-    ax.set_ylabel(f"waiting at {seen.port.name}")
+    ax.set_ylabel(f"waiting at {plain(seen.port.name)}")
     return finish(ax)
 
 
@@ -282,6 +289,7 @@ def _returns(port: Port, ring: TxRing, size: int) -> list[float]:
 # -- one packet at a time ----------------------------------------------------------------------------------------------
 
 
+@drawing
 def timeline(
     result: Result,
     port: str | None = None,
@@ -349,7 +357,7 @@ def timeline(
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=max(3, int(inches(ax)[0] * 1.3))))
-    ax.set_xlabel(f"time at {seen.port.name} (ms)" + ("" if pen.named else f", around {pen.name}"))
+    ax.set_xlabel(f"time at {plain(seen.port.name)} (ms)" + ("" if pen.named else f", around {pen.name}"))
     ax.grid(True, axis="x", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -365,7 +373,7 @@ def _watched(
     if flow is None:
         here = [(seen.class_of[n], n) for n in range(len(names)) if n in seen.class_of]
         flow = names[min(here)[1]]
-    elif flow not in names or names.index(flow) not in seen.class_of:
+    elif not isinstance(flow, str) or flow not in names or names.index(flow) not in seen.class_of:
         passing = ", ".join(names[n] for n in seen.class_of)
         raise units.refusal("flow", f"one that passes {seen.port.name} ({passing})", flow)
     rows = np.arange(len(seen.queued))[result[flow].rows]
@@ -429,7 +437,7 @@ class _Pen:
 
     def __init__(self, ax: Axes, seen: _Seen, scenario: Scenario, watched: int, begin: int, end: int) -> None:
         self.ax, self.seen, self.watched, self.begin, self.end = ax, seen, watched, begin, end
-        self.flows = [flow.name for flow in scenario.flows]
+        self.flows = [plain(flow.name) for flow in scenario.flows]
         self.name = f"{self.flows[int(seen.flow[watched])]} {int(seen.seq[watched])}"
         self.named = False
         width, height = inches(ax)
@@ -444,7 +452,7 @@ class _Pen:
         """Every lane with the packets in it, from above."""
         seen = self.seen
         lanes = [
-            self.queue(f"{name} queue", shown[seen.classes[shown] == number])
+            self.queue(f"{plain(fitted(name, 20)[0])} queue", shown[seen.classes[shown] == number])
             for number, name in enumerate(seen.class_names)
         ]
         ring = seen.port.tx_ring
@@ -707,7 +715,7 @@ def _seen(result: object, port: str | None) -> _Seen:
         raise units.refusal("result", "one Result", result)
     scenario = result.scenario
     names = [each.name for each in scenario.ports]
-    if port is not None and port not in names:
+    if port is not None and (not isinstance(port, str) or port not in names):
         raise units.refusal("port", f"one of the scenario ({', '.join(names)})", port)
     here = scenario.ports[names.index(port) if port else 0]
     packets, hop = result.packets, result.hop(here.name)

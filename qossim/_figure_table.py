@@ -20,16 +20,19 @@ from qossim._figure import (
     Measure,
     Results,
     Unit,
-    as_said,
     axes,
+    called,
     checked_measure,
+    drawing,
     finish,
     fitted,
     inches,
     lines_of,
     measured,
+    plain,
     scale,
 )
+from qossim.errors import ScenarioError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -45,6 +48,7 @@ _MOST_CELLS = 120
 # -- boxes -------------------------------------------------------------------------------------------------------------
 
 
+@drawing
 def box(
     data: xr.DataArray | Results,
     by: Flows = None,
@@ -90,8 +94,9 @@ def box(
     >>> ax = plots.box(cases, "EF")
     """
     if _is_table(data):
-        assert by is None or isinstance(by, str)
         values = _array(data)
+        if not (by is None or isinstance(by, str)):
+            raise units.refusal("by", f"a dimension of the values ({', '.join(map(str, values.dims))}), or None", by)
         (by,) = _dims(values, [by], over, "by")
         rows = [each[~np.isnan(each)] for each in _rows(values, by, over)]
         found = [_five(row) for row in rows]
@@ -111,7 +116,7 @@ def box(
     _boxes(ax, [each for each in boxes if "med" in each], [n for n, each in enumerate(boxes, 1) if "med" in each])
     ax.set_xlim(0.5, len(boxes) + 0.5)
     _label_ticks(ax, range(1, len(boxes) + 1), labels)
-    ax.set_xlabel(across)
+    ax.set_xlabel(plain(across))
     ax.set_ylabel(quantity.label)
     return finish(ax, grid="y")
 
@@ -158,6 +163,7 @@ def _spread(line: Any, measure: Measure) -> dict[str, float]:
 # -- lines -------------------------------------------------------------------------------------------------------------
 
 
+@drawing
 def sweep_lines(
     values: xr.DataArray,
     x: str | None = None,
@@ -228,7 +234,7 @@ def sweep_lines(
             linewidth=1.6,
             marker=MARKERS[number % len(MARKERS)],
             markersize=4.5,
-            label=label,
+            label=called(label),
         )
         _caps(ax, places, at, off, colour)
     if numeric:
@@ -236,7 +242,7 @@ def sweep_lines(
     else:
         ax.set_xlim(-0.4, len(places) - 0.6)
         _label_ticks(ax, places, _names(values, across))
-    ax.set_xlabel(across.replace("_", " "))
+    ax.set_xlabel(plain(across.replace("_", " ")))
     ax.set_ylabel(quantity.label)
     return finish(ax)
 
@@ -257,7 +263,10 @@ def _intervals(
     if over not in values.dims:
         mean = values.transpose(*order).to_numpy().astype(np.float64)
         return mean, np.full(mean.shape, np.nan)
-    interval = confidence(values, over=over, level=level)
+    try:
+        interval = confidence(values, over=over, level=level)
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None
     return (interval["mean"].transpose(*order).to_numpy(), interval["half_width"].transpose(*order).to_numpy())
 
 
@@ -288,6 +297,7 @@ def _number_ticks(ax: Axes, places: NDArray[np.float64]) -> None:
 # -- maps --------------------------------------------------------------------------------------------------------------
 
 
+@drawing
 def heat_map(
     values: xr.DataArray,
     x: str | None = None,
@@ -355,8 +365,8 @@ def heat_map(
     _label_ticks(ax, range(shown.shape[1]), _names(values, across))
     _label_rows(ax, _names(values, up))
     ax.tick_params(length=0)
-    ax.set_xlabel(across.replace("_", " "))
-    ax.set_ylabel(up.replace("_", " "))
+    ax.set_xlabel(plain(across.replace("_", " ")))
+    ax.set_ylabel(plain(up.replace("_", " ")))
     finish(ax, grid="none")
     ax.spines[:].set_visible(False)
     return ax
@@ -444,7 +454,7 @@ def _rows(values: xr.DataArray, by: str, over: str) -> NDArray[np.float64]:
 def _names(values: xr.DataArray, dim: str, *, said: bool = False) -> list[str]:
     """The values of a dimension as text; if said, with the dimension's name unless they speak for themselves."""
     coordinate = values[dim].to_numpy()
-    texts = [f"{value:.4g}" if isinstance(value, float) else as_said(str(value)) for value in coordinate.tolist()]
+    texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in coordinate.tolist()]
     if said and coordinate.dtype.kind in "iufb":
         return [f"{dim.replace('_', ' ')} {text}" for text in texts]
     return texts
@@ -453,7 +463,7 @@ def _names(values: xr.DataArray, dim: str, *, said: bool = False) -> list[str]:
 def _quantity(values: xr.DataArray, shown: Any, unit: str | None, ax: Axes | None) -> _Quantity:
     """What the values are, with their unit: from the attributes, else by the names that a sweep gives."""
     name = str(values.name or "value")
-    label = str(values.attrs.get("long_name", name.replace("_", " ")))
+    label = str(values.attrs.get("long_name", plain(name.replace("_", " "))))
     said = values.attrs.get("units", "s" if _SECONDS.match(name) else "")
     if "quantile" in values.coords and values["quantile"].ndim == 0:
         label = f"{100 * float(values['quantile']):.4g} % quantile of {label.removesuffix(' quantile')}"
@@ -476,7 +486,7 @@ def _label_rows(ax: Axes, labels: list[str]) -> None:
     wide, high = inches(ax)
     step = -(-len(labels) // 12)
     lines = int(high * 72 / -(-len(labels) // step) / 14)
-    texts = ["\n".join(fitted(label, int(wide / 3 * 72 / 5.6), min(lines, 3))) for label in labels[::step]]
+    texts = [plain("\n".join(fitted(label, int(wide / 3 * 72 / 5.6), min(lines, 3)))) for label in labels[::step]]
     ax.set_yticks(range(0, len(labels), step), texts)
 
 
@@ -485,15 +495,15 @@ def _label_ticks(ax: Axes, places: Any, labels: list[str]) -> None:
     room = inches(ax)[0] * 72 / max(len(labels), 1)
     longest = max(map(len, labels), default=0)
     if longest * 5.6 <= room:
-        ax.set_xticks(list(places), labels)
+        ax.set_xticks(list(places), list(map(plain, labels)))
         return
     wrapped = [textwrap.wrap(label, max(4, int(room / 5.6))) for label in labels]
     if all(len(lines) <= 3 and max(map(len, lines), default=0) * 5.6 <= room for lines in wrapped):
-        ax.set_xticks(list(places), ["\n".join(lines) for lines in wrapped])
+        ax.set_xticks(list(places), [plain("\n".join(lines)) for lines in wrapped])
         return
     step = max(1, int(np.ceil(14 / room)))
     slant = longest > 4
-    labels = [fitted(label, int(inches(ax)[1] * 72 / 3 / 2.8))[0] for label in labels[::step]]
+    labels = [plain(fitted(label, int(inches(ax)[1] * 72 / 3 / 2.8))[0]) for label in labels[::step]]
     ax.set_xticks(list(places)[::step], labels, rotation=30 if slant else 0, ha="right" if slant else "center")
     if slant:
         for text in ax.get_xticklabels():

@@ -25,10 +25,13 @@ from qossim._figure import (
     Results,
     Unit,
     axes,
+    called,
     checked_measure,
+    drawing,
     finish,
     lines_of,
     measured,
+    plain,
     scale,
     styles,
 )
@@ -59,12 +62,14 @@ __all__ = [
     "timeline",
 ]
 
+_MOST_BINS = 100_000
 _MARKED = 400  # up to so many points, each has a mark wider than the line
 
 
 # -- against the packets -----------------------------------------------------------------------------------------------
 
 
+@drawing
 def delay(
     results: Results,
     flow: Flows = None,
@@ -110,6 +115,7 @@ def delay(
     return _against(results, flow, ax, x, first, unit, "delay")
 
 
+@drawing
 def ipdv(
     results: Results,
     flow: Flows = None,
@@ -145,7 +151,7 @@ def ipdv(
 def _against(
     results: Results, flow: Flows, ax: Axes | None, x: str, first: int | None, unit: str | None, measure: Measure
 ) -> Axes:
-    if x not in ("packet", "time"):
+    if not isinstance(x, str) or x not in ("packet", "time"):
         raise units.refusal("x", 'one of "packet", "time"', x)
     count = None if first is None else units.count(first, "first", 1)
     lines = lines_of(results, flow)
@@ -155,7 +161,7 @@ def _against(
     for line, (at, value), style in zip(lines, points, styles(ax, len(lines)), strict=True):
         # without marks, a packet between two losses would not show
         mark = style["linewidth"] + (max(0.0, 1.7 - 0.4 * style["linewidth"]) if len(at) <= _MARKED else 0)
-        ax.plot(at, value * factor, label=line.label, marker="o", markersize=mark, markeredgewidth=0, **style)
+        ax.plot(at, value * factor, label=called(line.label), marker="o", markersize=mark, markeredgewidth=0, **style)
     ax.set_xlabel(_across(x, {line.flow.name for line in lines}))
     ax.set_ylabel(f"{MEASURES[measure]} ({symbol})")
     ax.margins(x=0.01)
@@ -167,7 +173,7 @@ def _against(
 def _across(x: str, names: set[str]) -> str:
     if x == "time":
         return "time sent (s)"
-    return f"{names.pop()} packet number" if len(names) == 1 else "packet number"
+    return f"{plain(names.pop())} packet number" if len(names) == 1 else "packet number"
 
 
 def _points(
@@ -196,6 +202,7 @@ def _show_zero(ax: Axes) -> None:
 # -- distributions -----------------------------------------------------------------------------------------------------
 
 
+@drawing
 def histogram(
     results: Results,
     flow: Flows = None,
@@ -231,21 +238,33 @@ def histogram(
     found = [measured(line.flow, measure) for line in lines]
     factor, symbol = scale(unit, found, ax.get_xlabel() if ax else "")
     values = [each * factor for each in found]
-    if isinstance(bins, int | np.integer):
-        edges = np.histogram_bin_edges(np.concatenate(values), units.count(bins, "bins", 1))
-    else:
-        edges = np.asarray(bins, dtype=np.float64) * factor
+    edges = _edges(bins, np.concatenate(values), factor)
     ax = axes(ax)
     for line, each, style in zip(lines, values, styles(ax, len(lines), dashed=True), strict=True):
         packets = np.histogram(each, edges)[0]
         ax.stairs(packets, edges, fill=True, alpha=0.15, color=style["color"])
-        ax.stairs(packets, edges, label=line.label, **style)
+        ax.stairs(packets, edges, label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("packets")
     ax.set_ylim(bottom=0)
     return finish(ax)
 
 
+def _edges(bins: Any, values: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
+    """Edges of so many bins over the values, or those given in seconds, in the unit of the axis."""
+    if isinstance(bins, int | np.integer):
+        return np.histogram_bin_edges(values, units.count(bins, "bins", 1, _MOST_BINS))
+    try:
+        edges = np.asarray(bins, dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = np.empty(0)
+    if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+        bounds = f"a whole number from 1 to {_MOST_BINS}, or at least two edges in seconds, each above the one before"
+        raise units.refusal("bins", bounds, bins)
+    return edges * factor
+
+
+@drawing
 def cdf(
     results: Results,
     flow: Flows = None,
@@ -282,7 +301,7 @@ def cdf(
     factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
     ax = axes(ax)
     for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
-        ax.step(value * factor, 1 - share if complement else share, where="post", label=line.label, **style)
+        ax.step(value * factor, 1 - share if complement else share, where="post", label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("share of packets above" if complement else "share of packets")
     if complement:
@@ -293,6 +312,7 @@ def cdf(
     return finish(ax)
 
 
+@drawing
 def tail(
     results: Results,
     flow: Flows = None,
@@ -335,7 +355,7 @@ def tail(
     ax = axes(ax)
     drawn = len(ax.lines) > 0
     for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
-        ax.step(value * factor, 100 * (1 - share), where="post", label=line.label, **style)
+        ax.step(value * factor, 100 * (1 - share), where="post", label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("packets above")
     ax.set_yscale("log", nonpositive="clip")
@@ -391,7 +411,12 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
         The path ends otherwise.
     """
     import matplotlib as mpl
+    import matplotlib.figure
 
+    if not isinstance(figure, mpl.figure.Figure):
+        raise units.refusal("figure", "a Figure, such as ax.figure", figure)
+    if not isinstance(path, str | os.PathLike):
+        raise units.refusal("path", "ending in .png, .svg or .pdf", path)
     suffix = Path(path).suffix.lower()
     metadata: dict[str, dict[str, Any]] = {
         ".png": {"Software": "qossim"},

@@ -253,3 +253,90 @@ def test_labels_can_be_read_in_an_svg(cases, tmp_path):
     text = (tmp_path / "delay.svg").read_text()
     assert "<dc:date>" not in text
     assert "one-way delay (ms)" in text
+
+
+# -- names, and arguments that cannot be -------------------------------------------------------------------------------
+
+
+def named_flows(*names, port="link"):
+    flows = [qs.Flow(name, qs.Trace(np.zeros(5), 1000)) for name in names]
+    return qs.run(qs.Scenario(flows, [qs.Port(port, "8 Mbit/s")]), duration=0.1, seed=0)
+
+
+@pytest.mark.parametrize("draw", [plots.delay, plots.ipdv, plots.histogram, plots.cdf, plots.tail])
+def test_names_that_begin_with_an_underscore_are_in_the_legend_and_colours_go_on(draw):
+    result = named_flows("a", "_b")
+    ax = draw(result)
+    assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == ["a", "_b"]
+    draw({"_c": result}, "a", ax)
+    assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == ["a", "_b", "_c"]
+    handles = ax.get_legend_handles_labels()[0]
+    colours = [each.get_edgecolor() if draw is plots.histogram else each.get_color() for each in handles]
+    assert len({to_hex(colour) for colour in colours}) == 3
+
+
+@pytest.mark.parametrize(
+    "draw", [plots.delay, plots.ipdv, plots.histogram, plots.cdf, plots.tail, plots.box, plots.budget]
+)
+def test_dollars_in_names_are_no_formulas(draw):
+    ax = draw({r"p$\frac{": named_flows("a$x", "$")})
+    shown = [text.get_text() for text in (ax.get_legend() or ax).findobj(mpl.text.Text)]
+    shown += [text.get_text() for text in (*ax.get_xticklabels(), *ax.get_yticklabels())]
+    assert any(text.replace(r"\$", "$").replace("\n", " ") == r"p$\frac{, a$x" for text in shown)
+    ax.figure.canvas.draw()
+
+
+def test_dollars_in_the_names_of_ports_are_no_formulas():
+    result = named_flows("a$x", port=r"p$\frac{$")
+    for ax in (plots.timeline(result), plots.occupancy(result), plots.delay(result, "a$x")):
+        ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda r: plots.histogram(r, bins=1.5), "bins must be a whole number .* got 1.5"),
+        (lambda r: plots.histogram(r, bins=0), "bins must be .* got 0"),
+        (lambda r: plots.histogram(r, bins=10**9), "bins must be .* got 1000000000"),
+        (lambda r: plots.histogram(r, bins=[]), r"bins must be .* got \[\]"),
+        (lambda r: plots.histogram(r, bins=[2, 1]), r"bins must be .* got \[2, 1\]"),
+        (lambda r: plots.histogram(r, bins=[float("nan"), 1]), r"bins must be .* got \[nan, 1\]"),
+        (lambda r: plots.histogram(r, bins=None), "bins must be .* got None"),
+        (lambda r: plots.histogram(r, bins="auto"), 'bins must be .* got "auto"'),
+        (lambda r: plots.histogram(r, of=["delay"]), "of must be one of delay, "),
+        (lambda r: plots.delay(r, flow=5), "flow must be the name of a flow, .* got 5"),
+        (lambda r: plots.delay(r, flow=[]), r"flow must be the name of a flow, .* got \[\]"),
+        (lambda r: plots.delay(r, flow="b"), r'flow must be flows of the result \(a\), got "b"'),
+        (lambda r: plots.delay(r, unit=["s"]), r"unit must be one of s, ms, us, ns, got \['s'\]"),
+        (lambda r: plots.delay(r, x=["time"]), "x must be one of"),
+        (lambda r: plots.delay(r, ax="x"), 'ax must be one matplotlib Axes, or None .* got "x"'),
+        (lambda r: plots.timeline(r, None, 5), "ax must be one matplotlib Axes, or None .* got 5"),
+        (lambda r: plots.timeline(r, flow=["a"]), r"flow must be one that passes link \(a\), got"),
+        (lambda r: plots.occupancy(r, ["link"]), r"port must be one of the scenario \(link\), got"),
+        (lambda r: plots.save("x", "x.png"), 'figure must be a Figure, .* got "x"'),
+        (lambda r: plots.save(mpl.figure.Figure(), 5), "path must be ending in .* got 5"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused_and_leave_no_figure_open(draw, message):
+    result = named_flows("a")
+    with pytest.raises(qs.ScenarioError, match=message):
+        draw(result)
+    assert not plt.get_fignums()
+
+
+def test_axes_without_right_angles_are_refused_and_stay_as_they_are():
+    ax = plt.figure().add_subplot(projection="polar")
+    with pytest.raises(qs.ScenarioError, match=r"ax must be Axes with x and y at right angles, .*polar"):
+        plots.delay(named_flows("a"), ax=ax)
+    assert len(plt.get_fignums()) == 1 and not ax.lines
+
+
+def test_a_figure_that_fails_half_way_is_closed(monkeypatch):
+    def fail(ax, *, grid="both"):
+        raise KeyboardInterrupt
+
+    mine = plt.figure()
+    monkeypatch.setattr(plots, "finish", fail)
+    with pytest.raises(KeyboardInterrupt):
+        plots.delay(named_flows("a"))
+    assert plt.get_fignums() == [mine.number]

@@ -283,3 +283,39 @@ def test_an_axis_with_an_infinite_value_stands_at_equal_distances():
     ax.figure.canvas.draw()
     assert ticks(ax) == ["1", "2", "4", "inf"]
     assert ax.lines[0].get_xdata().tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda t: plots.sweep_lines(t, level=2), "level .* 2"),
+        (lambda t: plots.sweep_lines(t + np.inf), "values must be finite"),
+        (lambda t: plots.sweep_lines(t, x=5), "x and by must be dimensions of the values .* got 5"),
+        (lambda t: plots.box(t, by=5), "by must be a dimension of the values .*scheduler.* got 5"),
+        (lambda t: plots.box(t, by=["scheduler"]), "by must be a dimension of the values"),
+        (lambda t: plots.heat_map(t, unit=["s"]), "unit must be one of"),
+        (lambda t: plots.heat_map(t, ax="x"), "ax must be one matplotlib Axes"),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused_and_leave_no_figure_open(draw, message):
+    with pytest.raises(qs.ScenarioError, match=message):
+        draw(table())
+    assert not plt.get_fignums()
+
+
+def test_names_of_a_table_are_drawn_to_the_letter():
+    values = table().assign_coords(scheduler=["_w$", r"p$\frac{"]).rename(tx_ring_limit="a$b$c")
+    ax = plots.sweep_lines(values)
+    assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == [r"_w\$", r"p\$\frac{"]
+    assert ax.get_xlabel() == r"a\$b\$c"
+    ax.figure.canvas.draw()
+    plots.heat_map(values).figure.canvas.draw()
+    plots.box(values.isel({"a$b$c": 0})).figure.canvas.draw()
+
+
+def test_a_legend_with_long_names_is_broken_into_two_lines():
+    ax = plots.sweep_lines(table().assign_coords(scheduler=["a word " * 13, "x" * 200]))
+    ax.figure.canvas.draw()
+    assert all(text.get_text().count("\n") == 1 for text in ax.get_legend().get_texts())
+    extent = ax.get_legend().get_window_extent()
+    assert extent.x0 >= 0 and extent.x1 <= ax.figure.bbox.x1
