@@ -31,6 +31,7 @@ DRAWN = 250
 """Packets of each flow in the figure by default: enough to see the pattern, few enough to see each."""
 
 _FEW = 500  # packets from which a rate can be told
+_TRIED = 12  # values of an axis for which that is done
 
 
 def explore(
@@ -58,7 +59,9 @@ def explore(
         parameter's default if that is among its values, else at its first value.
     duration : float or str, optional
         How long the sources send, in seconds, as in `run`. By default as long as a run stays well below 50 ms,
-        whatever value any one axis takes: 1, 2 or 5 times a power of ten, at most 100 s, and the warm-up before it.
+        whatever value any one axis takes: 1, 2 or 5 times a power of ten, at most 100 s, and the warm-up before it. Of
+        an axis with many values a dozen are tried: the first and the last (of numbers the least and the greatest) and
+        some between.
     warmup : float or str
         As in `run`.
     seed : int or numpy.random.SeedSequence, optional
@@ -74,7 +77,8 @@ def explore(
     Explorer
         An ipywidgets VBox, shown by a notebook when it ends a cell. It has ``result``, the Result of the setting that
         is shown (None where that failed), ``error``, ``parameters``, ``duration`` and ``seconds``, which the run took;
-        ``controls["name"].value`` reads and moves a control. It keeps its latest run in memory until ``close()``.
+        ``controls["name"].value`` reads and moves a control, of arrays by their labels. It keeps its latest
+        run in memory until ``close()``.
 
     Raises
     ------
@@ -126,7 +130,8 @@ class Choice(NamedTuple):
 
     name: str
     values: tuple[Any, ...]
-    """What the control has: the value of the parameter, or a dict of the values of several."""
+    """What the control has: the value of the parameter, or a dict of those of several; else the labels, where values
+    do not tell whether they are equal, as arrays."""
     settings: tuple[dict[str, Any], ...]
     """Arguments of `build`, for each value."""
     labels: tuple[str, ...]
@@ -170,11 +175,22 @@ def _choice(axis: Axis, defaults: Mapping[str, Any]) -> Choice:
         labels = tuple(
             ", ".join(f"{each.name} {each.labels[at]}" for each in axis.parameters) for at in range(len(axis))
         )
-        return Choice(axis.name, settings, settings, labels, "menu", start)
+        return Choice(axis.name, _comparable(settings, labels), settings, labels, "menu", start)
     (only,) = axis.parameters
     numeric, boolean = only.labels.dtype.kind in "if", only.labels.dtype == np.bool_ and len(axis) == 2
     kind: Literal["slider", "box", "menu"] = "slider" if numeric else "box" if boolean else "menu"
-    return Choice(axis.name, tuple(only.values), settings, tuple(map(str, only.labels.tolist())), kind, start)
+    labels = tuple(map(str, only.labels.tolist()))
+    return Choice(axis.name, _comparable(tuple(only.values), labels), settings, labels, kind, start)
+
+
+def _comparable(values: tuple[Any, ...], labels: tuple[str, ...]) -> tuple[Any, ...]:
+    """The values, or their labels where a control could not find one among them."""
+    try:
+        for one, other in zip(values, (*values[1:], values[0]), strict=True):
+            bool(one == other)
+    except (TypeError, ValueError):
+        return labels
+    return values
 
 
 def _equal(one: object, other: object) -> bool:
@@ -201,7 +217,7 @@ def _fitting(build: Callable[..., Scenario], choices: list[Choice]) -> float:
     first: dict[str, Any] = {}
     for choice in choices:
         first |= choice.settings[choice.start]
-    changed = [first | each for choice in choices for at, each in enumerate(choice.settings) if at != choice.start]
+    changed = [first | choice.settings[at] for choice in choices for at in _tried(choice) if at != choice.start]
     longest = LONGEST
     for setting in [first, *changed]:
         try:
@@ -212,6 +228,15 @@ def _fitting(build: Callable[..., Scenario], choices: list[Choice]) -> float:
             longest = min(longest, _time_for(scenario))
     power = 10.0 ** np.floor(np.log10(longest))
     return float(f"{max(step for step in (1, 2, 5, 10) if step * power <= longest * (1 + 1e-9)) * power:.3g}")
+
+
+def _tried(choice: Choice) -> list[int]:
+    """A few values, evenly from the first to the last; of numbers from the least to the greatest."""
+    order = list(range(len(choice.settings)))
+    if choice.kind == "slider":
+        order.sort(key=lambda at: choice.settings[at][choice.name])
+    few = np.linspace(0, len(order) - 1, min(len(order), _TRIED)).round().astype(int)
+    return [order[place] for place in few.tolist()]
 
 
 def _time_for(scenario: Scenario) -> float:

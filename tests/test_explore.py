@@ -333,3 +333,35 @@ def test_without_ipywidgets_the_message_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
     with pytest.raises(ImportError, match=r"pip install 'qossim\[explore\]'"):
         qs.explore(link, {"load": [0.5]})
+
+
+# -- axes that are hard to show ----------------------------------------------------------------------------------------
+
+
+def test_of_an_axis_with_many_values_a_few_are_tried_for_the_duration():
+    tried = []
+
+    def build(*, size):
+        tried.append(size)
+        return link(size=size)
+
+    values = [5000, *range(100, 10_100), 50]
+    values = list(dict.fromkeys(values))
+    panel = qs.explore(build, {"size": values}, seed=1)
+    assert len(tried) < 20
+    assert {5000, 50, 10_099} < set(tried), "the one it begins at, the least and the greatest"
+    assert panel.duration == qs.explore(link, {"size": [5000, 50, 10_099]}, seed=1).duration
+
+
+@pytest.mark.parametrize("other", [np.array([576, 1500]), 40])
+def test_arrays_are_chosen_by_their_labels(other):
+    def build(*, sizes):
+        return link(size=qs.Sizes(np.atleast_1d(sizes).tolist()))
+
+    for axes in ({"sizes": [np.array([40, 1500]), other]}, qs.zipped(sizes=[np.array([40, 1500]), other])):
+        panel = qs.explore(build, axes, duration=0.01, seed=1)
+        (control,) = panel.controls.values()
+        assert control.value == control.options[0][0] and "array([ 40, 1500])" in control.value.replace("[  ", "[ ")
+        control.value = control.options[1][0]
+        assert panel.error is None
+        assert panel.parameters["sizes"] is other
