@@ -327,7 +327,7 @@ def timeline(
     -------
     Axes
         A lane for each class queue, of which the head is shown, one for the ring, in which a packet is as high as the
-        particles it takes and the limit is a dotted line, and one for the wire. In a lane the next out lies lowest.
+        particles it holds and the limit is a dotted line, and one for the wire. In a lane the next out lies lowest.
         Numbers in the bars are those of the packets in their flows.
 
     Raises
@@ -414,12 +414,16 @@ def _around(
 
 
 class _Bar(NamedTuple):
-    """A packet in a lane: its outline as instants and the heights from each to the next, in lane units from below."""
+    """A packet in a lane: instants, and from each to the next where it lies and how high it is, in lane units."""
 
     row: int
     times: list[int]
     lows: list[float]
-    height: float
+    heights: list[float]
+
+    @property
+    def top(self) -> float:
+        return max(map(sum, zip(self.lows, self.heights, strict=True)))
 
 
 class _Lane(NamedTuple):
@@ -461,7 +465,7 @@ class _Pen:
         rows = shown[seen.start[shown] >= 0]
         out = self.until(seen.end[rows])
         bars = [
-            _Bar(row, [came, left], [0.0], 1.25)
+            _Bar(row, [came, left], [0.0], [1.25])
             for row, came, left in zip(rows.tolist(), seen.start[rows].tolist(), out.tolist(), strict=True)
         ]
         return [*lanes, _Lane("wire", 1.25, bars)]
@@ -484,23 +488,34 @@ class _Pen:
         near = (left <= self.end) | (last < seats)
         waiting = int(((came <= came_at) & (left > came_at)).sum())
         bars = self.stack(rows[near], came[near], left[near], np.ones(int(near.sum())), float(seats))
-        high = max((low + bar.height for bar in bars for low in bar.lows), default=1.0)
+        high = max((bar.top for bar in bars), default=1.0)
         if waiting > seats:
             name += f"\n({waiting} packets)"
         return _Lane(name, max(1.0, high), bars)
 
     def ring(self, ring: TxRing, limit: int, rows: NDArray[np.intp]) -> _Lane:
-        """The ring: a packet is as high as its particles."""
+        """The ring: a packet is as high as the particles that it has not given back yet."""
         seen = self.seen
         rows = rows[np.argsort(seen.ring[rows], kind="stable")]
         rows = rows[np.argsort(self.until(seen.start[rows]), kind="stable")]
         left = self.until((seen.start if ring.free == "start" else seen.end)[rows])
         particles = np.array([ring.particles(int(size)) for size in seen.size[rows]], dtype=np.float64)
         unit = min(0.9, 5.5 / limit)
-        bars = self.stack(rows, seen.ring[rows], left, unit * particles, np.inf)
-        high = max((low + bar.height for bar in bars for low in bar.lows), default=0.0)
+        falls = self.given_back(ring, rows) if ring.free == "particle" else None
+        bars = self.stack(rows, seen.ring[rows], left, unit * particles, np.inf, falls)
+        high = max((bar.top for bar in bars), default=0.0)
         name = f"ring\n({limit} particle{'s' if limit > 1 else ''})"
         return _Lane(name, max(high, unit * limit), bars, limit=unit * limit)
+
+    def given_back(self, ring: TxRing, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Of every particle of packets in the ring, the place of its packet and when it comes back."""
+        seen, who, when = self.seen, [], []
+        for place, row in enumerate(rows.tolist()):
+            begin, end = int(seen.start[row]), int(seen.end[row])
+            for share in _returns(seen.port, ring, int(seen.size[row])):
+                who.append(place)
+                when.append(begin + int((end - begin) * share) if end >= 0 else self.end + 1)
+        return np.array(who, dtype=np.intp), np.array(when, dtype=np.int64)
 
     def stack(
         self,
@@ -509,23 +524,30 @@ class _Pen:
         left: NDArray[np.int64],
         heights: NDArray[np.float64],
         top: float,
+        given_back: tuple[NDArray[np.intp], NDArray[np.int64]] | None = None,
     ) -> list[_Bar]:
-        """Packets that leave in this order: each lies upon those before it, and sinks as they leave."""
+        """Packets that leave in this order: each lies upon those before it, and sinks as they leave.
+
+        Where they shrink before, each by equal parts, `given_back` has the place of the packet and the instant of each.
+        """
+        who, when = (np.arange(len(rows)), left) if given_back is None else given_back
+        parts = heights[who] / np.bincount(who, minlength=len(rows))[who]
         bars = []
         for place, row in enumerate(rows.tolist()):
             begin, end = max(int(came[place]), self.begin), min(int(left[place]), self.end)
             if end <= begin:
                 continue
-            before = left[:place]
-            falls = np.unique(before[(before > begin) & (before < end)]).tolist()
-            times, lows = [], []
+            before, own = who < place, who == place
+            falls = np.unique(when[(before | own) & (when > begin) & (when < end)]).tolist()
+            times, lows, highs = [], [], []
             for instant in [begin, *falls]:
-                low = float(heights[:place][before > instant].sum())
-                if low + heights[place] <= top + 1e-9:
+                low, high = (float(parts[those & (when > instant)].sum()) for those in (before, own))
+                if low + high <= top + 1e-9:
                     times.append(instant)
                     lows.append(low)
+                    highs.append(high)
             if times:
-                bars.append(_Bar(row, [*times, end], lows, float(heights[place])))
+                bars.append(_Bar(row, [*times, end], lows, highs))
         return bars
 
     # drawing
@@ -558,30 +580,31 @@ class _Pen:
         """One packet in one lane, with its number where that fits best."""
         from matplotlib.patches import Polygon
 
-        height = bar.height * unit
-        style = self.style(bar.row, height)
+        height = max(bar.heights) * unit
+        longest = int(np.argmax(np.diff(bar.times)))
+        begin, end = bar.times[longest : longest + 2]
+        width = (end - begin) / _MS * self.per_ms
+        style = self.style(bar.row, height, min(0.6, 0.1 * height, 0.08 * width))
         inset = min(0.8, 0.06 * height)
         upper: list[tuple[float, float]] = []
         lower: list[tuple[float, float]] = []
-        for begin, end, low in zip(bar.times, bar.times[1:], bar.lows, strict=False):
-            for instant in (begin, end):
+        for left, right, low, high in zip(bar.times, bar.times[1:], bar.lows, bar.heights, strict=False):
+            for instant in (left, right):
                 lower.append((instant / _MS, bottom + low * unit + inset))
-                upper.append((instant / _MS, bottom + low * unit + height - inset))
+                upper.append((instant / _MS, bottom + (low + high) * unit - inset))
         self.ax.add_patch(Polygon([*lower, *reversed(upper)], closed=True, joinstyle="miter", **style))
-        longest = int(np.argmax(np.diff(bar.times)))
-        begin, end = bar.times[longest : longest + 2]
         text = str(int(self.seen.seq[bar.row]))
         if bar.row == self.watched:
             text = self.name
-        size = min(self.font - 0.5, 0.72 * height)
-        if size < 4.5 or (end - begin) / _MS * self.per_ms < 0.66 * size * len(text) + 2:
+        size = min(self.font - 0.5, 0.72 * bar.heights[longest] * unit)
+        if size < 4.5 or width < 0.66 * size * len(text) + 2:
             return
         self.named |= bar.row == self.watched
         own = self.seen.flow[bar.row] == self.seen.flow[self.watched]
         plain = {"boxstyle": "square,pad=0.06", "facecolor": style["facecolor"], "edgecolor": "none"}
         self.ax.text(
             (begin + end) / 2 / _MS,
-            bottom + (bar.lows[longest] + bar.height / 2) * unit,
+            bottom + (bar.lows[longest] + bar.heights[longest] / 2) * unit,
             text,
             fontsize=size,
             fontweight="bold" if bar.row == self.watched else "normal",
@@ -593,20 +616,19 @@ class _Pen:
             zorder=3.5,
         )
 
-    def style(self, row: int, height: float) -> dict[str, Any]:
+    def style(self, row: int, height: float, edge: float) -> dict[str, Any]:
         """The flow watched in blue, the packet watched with a thick edge, the others grey and hatched."""
         number, own = int(self.seen.flow[row]), int(self.seen.flow[self.watched])
         if row == self.watched:
-            edge = min(1.8, 0.2 * height)
-            return {"facecolor": PALETTE[0], "edgecolor": "black", "linewidth": edge, "zorder": 3}
+            return {"facecolor": PALETTE[0], "edgecolor": "black", "linewidth": min(1.8, 0.2 * height), "zorder": 3}
         if number == own:
-            return {"facecolor": "#3387BD", "edgecolor": "black", "linewidth": min(0.6, 0.1 * height)}
+            return {"facecolor": "#3387BD", "edgecolor": "black", "linewidth": edge}
         other = number - (number > own)
         return {
             "facecolor": _GREYS[other % len(_GREYS)],
             "hatch": HATCHES[other % len(HATCHES)] if height > 6 else None,
             "edgecolor": "0.35",
-            "linewidth": min(0.6, 0.1 * height),
+            "linewidth": edge,
         }
 
     # the packet watched

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.patches import Polygon
 
 import qossim as qs
-from qossim import plots
+from qossim import _figure_path, plots
 from qossim.experiments import ef_wfq_vs_pq, ef_wfq_vs_pq_cases
 
 
@@ -162,6 +162,45 @@ def test_packets_in_one_lane_never_overlap(loaded):
         for other in boxes[:number]:
             apart = end <= other[0] + 1e-9 or begin >= other[1] - 1e-9 or high <= other[2] or low >= other[3]
             assert apart, (begin, end, low, high, other)
+
+
+def test_in_a_ring_whose_particles_come_back_one_by_one_packets_shrink_as_they_are_sent():
+    result = by_hand(free="particle")
+    ax = plots.timeline(result, seq=0, start=0, stop=0.003)
+    (ring,) = (patch.get_xy() for patch in ax.patches if patch.get_zorder() == 3 and len(patch.get_xy()) == 9)
+    assert sorted(set(ring[:, 0].round(9))) == [0, 0.5, 1], "a particle of 500 bytes is sent in half a millisecond"
+    lower, upper = ring[:4], ring[4:8][::-1]
+    first, second = (upper - lower)[[0, 2], 1]
+    assert first == pytest.approx(2 * second, rel=0.1)
+
+
+@pytest.mark.parametrize("free", ["start", "end", "particle"])
+def test_the_ring_of_the_timeline_is_as_full_as_that_of_the_occupancy(free):
+    flow = qs.Flow("all", qs.Poisson(rate="7 Mbit/s", size=qs.Sizes([1500, 200])))
+    port = qs.Port("link", "8 Mbit/s", tx_ring=qs.TxRing(6, particle=512, free=free))
+    result = qs.run(qs.Scenario([flow], [port]), duration=0.1, seed=1)
+    pen_bars = ring_bars(result, 0.02, 0.06)
+    known = plots.occupancy(result, start=0.02, stop=0.06)
+    line = next(line for line in known.lines if line.get_label() == "ring (particles)")
+    times, standing = line.get_xdata(), line.get_ydata()
+    for instant in np.linspace(20.01, 59.99, 97):
+        full = sum(
+            high
+            for bar in pen_bars
+            for begin, end, high in zip(bar.times, bar.times[1:], bar.heights, strict=False)
+            if begin / 1e9 <= instant < end / 1e9
+        )
+        assert full / min(0.9, 5.5 / 6) == pytest.approx(standing[np.searchsorted(times, instant, side="right") - 1])
+
+
+def ring_bars(result, start, stop):
+    """The bars that the timeline draws in the lane of the ring."""
+    seen = _figure_path._seen(result, None)
+    begin, end = round(start * 1e12), round(stop * 1e12)
+    ax = plt.subplots()[1]
+    pen = _figure_path._Pen(ax, seen, result.scenario, int(np.argmax(seen.queued > begin)), begin, end)
+    shown = np.flatnonzero((seen.queued >= 0) & (seen.queued < end) & ((seen.end > begin) | (seen.end < 0)))
+    return pen.lanes(shown)[-2].bars
 
 
 def test_the_window_is_as_given(loaded):
