@@ -144,6 +144,14 @@ def ipdv(
     ------
     ScenarioError
         An argument is none of those above, or the run did not keep packets.
+
+    Examples
+    --------
+    >>> from qossim import experiments, plots
+    >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
+    >>> ax = plots.ipdv(cases, "EF", first=250, absolute=True)
+    >>> ax.get_ylabel()
+    '|ipdv| (ms)'
     """
     return _against(results, flow, ax, x, first, unit, "abs_ipdv" if absolute else "ipdv")
 
@@ -232,6 +240,14 @@ def histogram(
     ------
     ScenarioError
         An argument is none of those above, or the run did not keep packets.
+
+    Examples
+    --------
+    >>> from qossim import experiments, plots
+    >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
+    >>> ax = plots.histogram(cases, "EF", of="pdv", bins=30)
+    >>> ax.get_xlabel()
+    'delay above the least (ms)'
     """
     measure = checked_measure(of)
     lines = lines_of(results, flow)
@@ -294,6 +310,14 @@ def cdf(
     ------
     ScenarioError
         An argument is none of those above, or the run kept counters only.
+
+    Examples
+    --------
+    >>> from qossim import experiments, plots
+    >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
+    >>> ax = plots.cdf(cases, "EF", unit="us")
+    >>> ax.get_xlabel()
+    'one-way delay (µs)'
     """
     measure = checked_measure(of)
     lines = lines_of(results, flow)
@@ -408,7 +432,18 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ScenarioError
-        The path ends otherwise.
+        The path ends otherwise, or the figure is none.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from qossim import experiments, plots
+    >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
+    >>> ax = plots.delay(cases, "EF")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plots.save(ax.figure, os.path.join(folder, "delay.png"))
+    ...     os.listdir(folder)
+    ['delay.png']
     """
     import matplotlib as mpl
     import matplotlib.figure

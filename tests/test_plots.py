@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures: what is drawn, with which labels, and that a file of the same figure is the same bytes."""
 
+import doctest
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -340,3 +342,11 @@ def test_a_figure_that_fails_half_way_is_closed(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         plots.delay(named_flows("a"))
     assert plt.get_fignums() == [mine.number]
+
+
+@pytest.mark.parametrize("name", sorted(set(plots.__all__) - {"PALETTE"}))
+def test_every_figure_has_an_example_that_runs(name):
+    function = getattr(plots, name)
+    [test] = doctest.DocTestFinder(recurse=False).find(function, name, globs={})
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
