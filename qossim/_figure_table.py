@@ -213,13 +213,16 @@ def sweep_lines(
     >>> ax = plots.sweep_lines(table)
     """
     values = _array(values)
+    between = "a number above 0 and below 1"
+    if not 0 < units.number(level, "level", between) < 1:
+        raise units.refusal("level", between, level)
     wanted = [x] if by is None and values.ndim - (over in values.dims) == 1 else [x, by]
     dims = _dims(values, wanted, over, "x and by")
     across, lines = dims[0], dims[1] if len(dims) > 1 else None
-    mean, half = _intervals(values, over, level, [d for d in (lines, across) if d])
+    mean, half = _intervals(values, over, float(units.number(level, "level")), [d for d in (lines, across) if d])
     quantity = _quantity(values, mean, unit, ax)
     places, numeric = _places(values, across)
-    labels = _names(values, lines, said=True) if lines else [""]
+    labels = _names(values, lines, said=True) if lines else [str(values.name or "value").replace("_", " ")]
     ax = axes(ax)
     before = len(ax.get_legend_handles_labels()[0])
     for number, label in enumerate(labels, before):

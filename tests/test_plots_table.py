@@ -93,6 +93,13 @@ def test_one_line_needs_no_legend_and_no_replications():
     assert len(ax.lines[0].get_xydata()) == 6
 
 
+def test_the_line_of_another_table_on_the_same_axes_has_another_colour():
+    one, other = (table(name).sel(scheduler="pq") for name in ("delay_mean", "delay_max"))
+    ax = plots.sweep_lines(other, ax=plots.sweep_lines(one))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["delay mean", "delay max"]
+    assert len({to_hex(line.get_color()) for line in ax.get_legend().get_lines()}) == 2
+
+
 def test_a_point_without_a_value_is_a_gap():
     values = table().sel(scheduler="pq")
     values[2] = np.nan
@@ -288,7 +295,9 @@ def test_an_axis_with_an_infinite_value_stands_at_equal_distances():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda t: plots.sweep_lines(t, level=2), "level .* 2"),
+        (lambda t: plots.sweep_lines(t, level=2), "level must be a number above 0 and below 1, got 2"),
+        (lambda t: plots.sweep_lines(t, level=None), "level must be a number above 0 and below 1, got None"),
+        (lambda t: plots.sweep_lines(t.isel(replication=0, drop=True), level=0), "level must be .* got 0"),
         (lambda t: plots.sweep_lines(t + np.inf), "values must be finite"),
         (lambda t: plots.sweep_lines(t, x=5), "x and by must be dimensions of the values .* got 5"),
         (lambda t: plots.box(t, by=5), "by must be a dimension of the values .*scheduler.* got 5"),
