@@ -219,11 +219,11 @@ def occupancy(
     from matplotlib.ticker import MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, max(1.0, ax.get_ylim()[1]))
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
     ax.ticklabel_format(axis="x", useOffset=False, style="plain")
     ax.set_xlabel(f"time ({symbol})")
-    ax.set_ylabel(f"waiting at {plain(seen.port.name)}")
+    ax.set_ylabel(f"waiting at {_short(seen.port.name)}")
     return finish(ax)
 
 
@@ -357,7 +357,7 @@ def timeline(
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=max(3, int(inches(ax)[0] * 1.3))))
-    ax.set_xlabel(f"time at {plain(seen.port.name)} (ms)" + ("" if pen.named else f", around {pen.name}"))
+    ax.set_xlabel(f"time at {_short(seen.port.name)} (ms)" + ("" if pen.named else f", around {pen.name}"))
     ax.grid(True, axis="x", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -441,7 +441,7 @@ class _Pen:
 
     def __init__(self, ax: Axes, seen: _Seen, scenario: Scenario, watched: int, begin: int, end: int) -> None:
         self.ax, self.seen, self.watched, self.begin, self.end = ax, seen, watched, begin, end
-        self.flows = [plain(flow.name) for flow in scenario.flows]
+        self.flows = [_short(flow.name) for flow in scenario.flows]
         self.name = f"{self.flows[int(seen.flow[watched])]} {int(seen.seq[watched])}"
         self.named = False
         width, height = inches(ax)
@@ -456,7 +456,7 @@ class _Pen:
         """Every lane with the packets in it, from above."""
         seen = self.seen
         lanes = [
-            self.queue(f"{plain(fitted(name, 20)[0])} queue", shown[seen.classes[shown] == number])
+            self.queue(f"{_short(name, 20)} queue", shown[seen.classes[shown] == number])
             for number, name in enumerate(seen.class_names)
         ]
         ring = seen.port.tx_ring
@@ -702,6 +702,11 @@ class _Pen:
         if ((seen.start >= 0) & (seen.start < came) & (seen.end > came)).any():
             parts.insert(0, "the rest of one")
         return "\nbehind " + " and ".join(parts) if parts else ""
+
+
+def _short(name: str, most: int = 32) -> str:
+    """A name of a port, class or flow where there is room for a few words only."""
+    return plain(fitted(name, most)[0])
 
 
 def _length(ps: int) -> str:

@@ -203,6 +203,24 @@ def ring_bars(result, start, stop):
     return pen.lanes(shown)[-2].bars
 
 
+def test_where_nothing_waits_the_occupancy_counts_whole_packets():
+    result = qs.run(
+        qs.Scenario([qs.Flow("a", qs.Trace([0.0], 1000))], [qs.Port("link", "8 Mbit/s")]), duration=0.01, seed=0
+    )
+    assert plots.occupancy(result).get_ylim() == (0, 1)
+
+
+def test_long_names_of_flows_classes_and_ports_are_shortened():
+    flow, classes = qs.Flow("f" * 92, qs.Trace([0.0], 1000)), [qs.TrafficClass("c" * 92)]
+    result = qs.run(qs.Scenario([flow], [qs.Port("p" * 92, "8 Mbit/s", classes=classes)]), duration=0.01, seed=0)
+    for ax in (plots.timeline(result), plots.occupancy(result), plots.budget(result)):
+        ax.figure.canvas.draw()
+        texts = (ax.xaxis.label, ax.yaxis.label, *ax.get_yticklabels())
+        for extent in (text.get_window_extent() for text in texts if "..." in text.get_text()):
+            assert extent.x0 >= -1 and extent.y0 >= -1
+            assert extent.x1 <= ax.figure.bbox.x1 + 1 and extent.y1 <= ax.figure.bbox.y1 + 1
+
+
 def test_the_window_is_as_given(loaded):
     assert plots.timeline(loaded, start=4.0, stop=4.1).get_xlim() == pytest.approx((4000, 4100))
     ax = plots.timeline(loaded, seq=100, packets=3)
