@@ -24,16 +24,10 @@ SECOND_HAND = "its figures are quoted at second hand and not verified against th
 _NAN = math.nan
 _WIDTH = 72  # columns: pytest puts eight more before the message of a test that fails
 _MOST_PORTS = 20
-_IN_ROWS = ("objective", "sense", "limit", "measured", "low", "high", "level", "verdict", "remark")
+_WORDS_IN_ROWS = ("objective", "sense", "verdict", "remark")
+_NUMBERS_IN_ROWS = ("limit", "measured", "low", "high", "level")
 
 # -- the answer --------------------------------------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    """A text or a number of no type but Python's own, which any worker and any file can carry."""
-    if isinstance(value, str):
-        return str(value).encode(errors="backslashreplace").decode()
-    return float(value) if isinstance(value, float) else value
 
 
 @dataclass(frozen=True)
@@ -228,20 +222,22 @@ class Report:
     def to_rows(self) -> list[dict[str, Any]]:
         """One dict of plain values for each objective: numbers in SI units, and the texts of the table.
 
-        A policy without objectives has one row, so that it is seen.
+        A policy without objectives has one row, so that it is seen. Every value is a str, a float or a tuple of str
+        proper, and text can be encoded: a lone surrogate stands as its escape. So rows go over any wire.
         """
         said = [f"E-model: {SECOND_HAND}"] if any(map(_is_of_call, self.policy.objectives)) else []
         note = "; ".join([*said, *([self.policy.note] if self.policy.note else [])])
         common = {"policy": _plain(self.policy.name or ""), "flow": _plain(self.flow), "note": _plain(note)}
         if not self.findings:
-            numbers = dict.fromkeys(("limit", "measured", "low", "high", "level"), _NAN)
+            numbers = dict.fromkeys(_NUMBERS_IN_ROWS, _NAN)
             words = {"objective": "", "sense": "", "unit": "", "verdict": "nothing promised", "remark": ""}
             return [{**common, **words, **numbers, "texts": ("", "", "")}]
         return [
             {
                 **common,
-                **{name: _plain(getattr(each, name)) for name in _IN_ROWS},
-                "unit": each.unit.replace("%", "1"),
+                **{name: _plain(getattr(each, name)) for name in _WORDS_IN_ROWS},
+                **{name: float(getattr(each, name)) for name in _NUMBERS_IN_ROWS},
+                "unit": _plain(each.unit).replace("%", "1"),
                 "texts": tuple(map(_plain, each.texts())),
             }
             for each in self.findings
@@ -255,7 +251,7 @@ class Report:
             lines += ["", *_aligned([self._table()[0], *self._table()[1]], words=(0, 4))]
         lines += [""] if self.notes else []
         for note in self.notes:
-            lines += textwrap.wrap(note, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+            lines += textwrap.wrap(_plain(note), _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         header, rows = self._budget_table()
         if rows:
             lines += ["", "where the delay comes from", *_aligned([header, *rows], words=(0,))]
@@ -284,6 +280,11 @@ def _budget(flow: FlowResult) -> dict[str, dict[str, float]]:
         ports[port].name: {n: ps / (count * 10**12) for n, ps in zip(_STAGES, sums, strict=True)}
         for port, sums in stages
     }
+
+
+def _plain(text: str) -> str:
+    """A str and no subclass of it, that can be encoded."""
+    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _cut(text: str, width: int) -> str:

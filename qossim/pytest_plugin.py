@@ -153,7 +153,7 @@ class _Reporter:
         self._failure = ""
 
     def _hear(self, report: Report) -> None:
-        self._heard.append({"passed": report.passed, "rows": report.to_rows()})
+        self._heard.append({"passed": bool(report.passed), "rows": report.to_rows()})
 
     def pytest_sessionstart(self) -> None:
         from qossim._checked import listeners

@@ -212,10 +212,10 @@ class SLA:
         self._set(name, {key: limit(key, value) for key, value in objectives.items()}, call or Call(), note)
 
     def _set(self, name: str | None, objectives: dict[str, Fraction], call: Call, note: str) -> None:
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "objectives", MappingProxyType(objectives))
+        object.__setattr__(self, "name", None if name is None else str(name))  # a NumPy string, say, is one no longer
+        object.__setattr__(self, "objectives", MappingProxyType({str(key): each for key, each in objectives.items()}))
         object.__setattr__(self, "call", call)
-        object.__setattr__(self, "note", note)
+        object.__setattr__(self, "note", str(note))
 
     def evaluate(self, flow: FlowResult | Sequence[FlowResult], *, level: float = 0.95) -> Report:
         """Hold a flow against the policy.

@@ -326,6 +326,30 @@ def test_the_workers_of_xdist_send_their_rows_to_the_controller(policies: Run) -
     assert done.stdout.count("policies checked") == 1
 
 
+ODD = """
+import numpy as np
+import pytest
+import qossim as qs
+
+
+@pytest.mark.parametrize("limit", [1, 0])
+def test_odd(qossim_run, limit):
+    flow = qs.Flow(np.str_("f"), qs.CBR(pps=10, size=100))
+    found = qossim_run(qs.Scenario([flow], [qs.Port("p", "1 Mbit/s")]), duration=9, seed=1)[flow.name]
+    qs.SLA(np.str_("p\\ud800"), delay_max=limit, note="n\\udfff").check(found, level=np.float64(0.9))
+"""
+ODD_CHECKED = [(f"test_it.py::test_odd[{i}]", "p\\ud800", "delay_max", v) for i, v in ((0, "FAIL"), (1, "pass"))]
+
+
+def test_no_name_or_number_keeps_a_broken_policy_from_the_controller(run: Run) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed: the report is not tried with it")
+    (run.folder / "test_it.py").write_text(ODD)
+    done = run("-p", "xdist.plugin", "-n", "2", "--qossim-report=r.csv", "-q")
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout + done.stderr and "1 failed, 1 passed" in done.stdout
+    assert rows_of(run, "r.csv") == ODD_CHECKED
+
+
 class Page(HTMLParser):
     """The rows of a page's tables, and every tag closed."""
 
