@@ -25,11 +25,11 @@ import numpy as np
 
 from qossim import units
 from qossim._checked import listeners
-from qossim._measured import plain_seed
 from qossim._objective import NAMES, at_least, check_recorded, estimate, limit, unit, why_nothing
 from qossim._report import SECOND_HAND, Finding, Report, limit_text
 from qossim.errors import ScenarioError
 from qossim.result import FlowResult, Result
+from qossim.run import _root
 
 __all__ = ["SLA", "Call", "Finding", "Report", "voice", "y1541"]
 
@@ -344,15 +344,12 @@ def _checked_flows(flow: object) -> list[FlowResult]:
     names = sorted({each.name for each in checked})
     if len(names) > 1:
         raise units.refusal("flow", "the same flow in several runs", ", ".join(names))
-    runs = {(each._run.scenario, _streams(each._run.seed)) for each in checked}
+    # Seeds written differently may be one: 1, SeedSequence(1) and SeedSequence([1, 0]) seed a flow alike.
+    seeds = [_root(each._run.seed)[0].child("").generate_state(8).tobytes() for each in checked]
+    runs = {(each._run.scenario, seed) for each, seed in zip(checked, seeds, strict=True)}
     if len(runs) < len(checked):
         raise units.refusal("flow", "runs of different seeds", flow, "a run repeated says nothing new")
     return checked
-
-
-def _streams(seed: int | np.random.SeedSequence) -> str:
-    """The same for seeds that make the same streams."""
-    return repr(plain_seed(seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)))
 
 
 # -- ready-made --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.random import SeedSequence
 
 import qossim as qs
 from qossim import theory
@@ -351,6 +352,21 @@ def test_several_runs_are_held_by_their_mean_with_students_interval(broken):
     assert sum(report.budget["near"].values()) + sum(report.budget["far"].values()) == pytest.approx(mean.measured)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, SeedSequence(1)), (1, SeedSequence([1, 0])), (2**32, SeedSequence((0, 1))), (1, np.uint8(1))]
+)
+def test_a_run_is_no_second_replication_by_writing_its_seed_differently(one, other):
+    flows = [run(duration=3, seed=seed)["EF"] for seed in (one, other)]
+    assert np.array_equal(flows[0].delay, flows[1].delay)
+    with pytest.raises(qs.ScenarioError, match="different seeds"):
+        VOICE.evaluate(flows)
+
+
+@pytest.mark.parametrize("other", [2, SeedSequence(1, spawn_key=(0,)), SeedSequence(1, pool_size=8)])
+def test_another_seed_is_a_second_replication(other):
+    assert "in 2 runs" in VOICE.evaluate([run(duration=3, seed=seed)["EF"] for seed in (1, other)]).title
+
+
 def test_a_run_without_packets_among_several_fails_all_of_them(kept):
     port = qs.Port("link", "1 Mbit/s")
     flows = [
@@ -479,9 +495,3 @@ def test_checking_imports_no_pandas_unless_asked():
         "print(sorted({'pandas', 'matplotlib', 'xarray', 'scipy', 'pytest'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
-def test_one_run_under_two_names_of_its_seed_is_no_second_run() -> None:
-    once, again = (qs.run(ef_wfq_vs_pq(), duration=2, seed=each)["EF"] for each in (1, np.random.SeedSequence(1)))
-    with pytest.raises(qs.ScenarioError, match="runs of different seeds"):
-        qs.SLA(delay_mean=1).evaluate([once, again])
