@@ -28,6 +28,8 @@ __all__ = ["qossim_run"]
 _SUFFIXES = (".csv", ".md", ".html")
 _MOST_PACKETS = 10_000_000
 _ROWS = "qossim_rows"
+_WITHOUT_TESTS = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
+"""Options of sessions that run no test: they leave the report of the last that did."""
 
 
 # -- the fixture -------------------------------------------------------------------------------------------------------
@@ -81,7 +83,7 @@ def _key(scenario: object, options: dict[str, Any]) -> Hashable:
         if settings["seed"] is None:
             return None
         times = [units.time(settings[name], name) for name in ("duration", "warmup")]
-        others = [settings[name] for name in ("record", "drain", "bit_generator")]
+        others = [(type(settings[name]), settings[name]) for name in ("record", "drain", "bit_generator")]  # 1 == True
         seed = repr(plain_seed(_root(settings["seed"])[1]))
         key = (settings["scenario"], seed, *times, *others, qossim.__version__)
         hash(key)
@@ -121,7 +123,7 @@ def pytest_configure(config: pytest.Config) -> None:
     path = Path(os.path.abspath(config.invocation_params.dir / given))
     if not hasattr(config, "workerinput"):  # a worker writes nothing
         _check_writable(path, given)
-    if not any(getattr(config.option, name, False) for name in ("collectonly", "showfixtures", "setupplan")):
+    if not any(config.getoption(name, False) for name in _WITHOUT_TESTS):
         config.pluginmanager.register(_Reporter(config, path), "qossim-report")
 
 
@@ -188,9 +190,8 @@ class _Reporter:
         from qossim._policy_table import written
 
         try:
-            self._path.write_text(
-                written(self._rows, self._path.suffix.lower()), encoding="utf-8", errors="backslashreplace", newline=""
-            )
+            text = written(self._rows, self._path.suffix.lower())
+            self._path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         except OSError as error:
             self._failure = str(error)
             print(f"qossim: the report was not written: {error}", file=sys.stderr)

@@ -218,6 +218,8 @@ def test_a_run_without_a_seed_is_never_the_same() -> None:
 
 def test_what_run_refuses_the_fixture_refuses_likewise() -> None:
     runs = pytest_plugin._Runs()
+    for drain in (True, False):
+        runs(ef_wfq_vs_pq(), duration=1.0, seed=1, drain=drain)  # no result at hand excuses a wrong argument
     for scenario, options in [
         (None, {"duration": 1.0, "seed": 1}),
         (ef_wfq_vs_pq(), {"duration": -1.0, "seed": 1}),
@@ -226,6 +228,8 @@ def test_what_run_refuses_the_fixture_refuses_likewise() -> None:
         (ef_wfq_vs_pq(), {"duration": 1.0, "seed": True}),
         (ef_wfq_vs_pq(), {"seed": 1}),
         (ef_wfq_vs_pq(), {"duration": 1.0, "seed": 1, "speed": 3}),
+        (ef_wfq_vs_pq(), {"duration": 1.0, "seed": 1, "drain": 1}),
+        (ef_wfq_vs_pq(), {"duration": 1.0, "seed": 1, "drain": 0.0}),
     ]:
         raised = []
         for function in (runs, qs.run, runs):
@@ -350,6 +354,21 @@ def test_no_name_or_number_keeps_a_broken_policy_from_the_controller(run: Run) -
     assert rows_of(run, "r.csv") == ODD_CHECKED
 
 
+@pytest.mark.parametrize("suffix", ["csv", "md", "html"])
+def test_a_name_that_cannot_be_encoded_is_written_escaped(run: Run, suffix: str) -> None:
+    (run.folder / "test_it.py").write_text(ODD)
+    (run.folder / "conftest.py").write_text(  # the name of a test is none of the plugin's, but stands in its report
+        "import pytest\n"
+        "@pytest.hookimpl(tryfirst=True)\n"
+        "def pytest_runtest_logreport(report): report.nodeid += '\\udc80'\n"
+    )
+    done = run(f"--qossim-report=r.{suffix}", "-q", PYTHONIOENCODING="utf-8:backslashreplace")
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr and "1 failed, 1 passed" in done.stdout
+    text = (run.folder / f"r.{suffix}").read_text(encoding="utf-8")
+    assert text.count("ud800") >= 2 and text.count("test_odd[0]") == text.count("udc80") - 1 == 1
+
+
 class Page(HTMLParser):
     """The rows of a page's tables, and every tag closed."""
 
@@ -436,6 +455,30 @@ def test_a_report_is_relative_to_where_pytest_began_and_nothing_is_written_when_
     done = policies("--qossim-report=r.html")
     assert done.returncode == 0 and "0 policies checked" in done.stdout
     assert "0 objectives checked" in (policies.folder / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--collect-only",),
+        ("--fixtures",),
+        ("--fixtures-per-test",),
+        ("--setup-only",),
+        ("--setup-plan",),
+        ("-p", "cacheprovider", "-W", "ignore", "--cache-show"),
+        ("--help",),
+        ("--markers",),
+    ],
+    ids=" ".join,
+)
+def test_a_session_that_runs_no_test_leaves_the_report_of_the_last_that_did(
+    policies: Run, options: tuple[str, ...]
+) -> None:
+    (policies.folder / "r.csv").write_text("the last\n")
+    done = policies("--qossim-report=r.csv", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (policies.folder / "r.csv").read_text() == "the last\n"
+    assert "policies checked" not in done.stdout
 
 
 def test_the_example_of_the_readme_fails_as_shown(run: Run) -> None:
