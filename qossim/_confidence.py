@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from qossim._student import student_t_quantile
+from qossim._student import open_share, student_t_quantile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -135,7 +135,7 @@ def confidence(values: Any, over: str = "replication", level: float = 0.95) -> x
     >>> f"{interval.mean:.2f} +- {interval.half_width:.2f}"
     '3.05 +- 0.21'
     """
-    _check_level(level)
+    level = open_share(level, "level")
     xarray = sys.modules.get("xarray")  # whoever has a DataArray has imported it
     if xarray is not None and isinstance(values, xarray.Dataset):
         raise TypeError("values must be a DataArray or an array, got a Dataset: choose one of its variables")
@@ -183,9 +183,9 @@ def _student_interval(
 
 
 def _factors(count: NDArray[np.int64], level: float) -> NDArray[np.float64]:
-    """Student's t for each number of values; NaN below two."""
+    """Student's t for each number of values, from the lower tail, whose digits no 1 takes; NaN below two."""
     numbers, places = np.unique(count, return_inverse=True)
-    factors = [student_t_quantile((1 + level) / 2, n - 1) if n > 1 else math.nan for n in numbers.tolist()]
+    factors = [-student_t_quantile((1 - level) / 2, n - 1) if n > 1 else math.nan for n in numbers.tolist()]
     return np.array(factors, dtype=np.float64)[places].reshape(np.shape(count))
 
 
@@ -237,7 +237,7 @@ def target_reached(
     >>> target_reached([3.1, 2.9, 3.0, 3.2], 0.25, least=4), target_reached([3.1, 2.9, 3.0, 3.2], 0.2, least=4)
     (True, False)
     """
-    _check_level(level)
+    level = open_share(level, "level")
     if not 0 < half_width < (1 if relative else math.inf):
         raise ValueError(f"half_width must be above 0{' and below 1' if relative else ''}, got {half_width!r}")
     if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 2:
@@ -294,14 +294,13 @@ def quantile_confidence(values: ArrayLike, q: float, level: float = 0.95) -> Qua
     >>> low, high, round(reached, 4)
     (40.0, 61.0, 0.9648)
     """
-    _check_level(level)
-    if not 0 < q < 1:
-        raise ValueError(f"q must be above 0 and below 1, got {q!r}")
+    level = open_share(level, "level")
+    q = open_share(q, "q")
     line = _line(values)
     line = np.sort(line[~np.isnan(line)])
     if not len(line):
         return QuantileInterval(math.nan, math.nan, 0.0)
-    lower, upper, reached = _ranks(len(line), float(q), level)
+    lower, upper, reached = _ranks(len(line), q, level)
     return QuantileInterval(float(line[lower - 1]), float(line[upper - 1]), reached)
 
 
@@ -499,7 +498,7 @@ def batch_means(values: ArrayLike, level: float = 0.95, batches: int | None = No
     >>> batch_means([1, 2, 3, 4] * 100, batches=10)
     BatchInterval(mean=2.5, half_width=0.0, level=0.95, count=10, size=40, correlation=nan)
     """
-    _check_level(level)
+    level = open_share(level, "level")
     count = _BATCHES if batches is None else batches
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise ValueError(f"batches must be a whole number of at least 2, got {batches!r}")
@@ -521,11 +520,6 @@ def _lag1(deviations: NDArray[np.float64]) -> float:
 
 
 # What is refused ----------------------------------------------------------------------------------------------------
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1, got {level!r}")
 
 
 def _numbers(values: ArrayLike) -> NDArray[np.float64]:

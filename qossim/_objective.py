@@ -64,6 +64,7 @@ _LONE = {
 }
 _KINDS = {"delay": ("min", "mean", "max"), "ipdv": ("mean", "max"), "pdv": ("mean", "max")}
 _UNITS = {"delay": "s", "ipdv": "s", "pdv": "s", "jitter": "s", "loss": "%", "throughput": "bit/s", "call": ""}
+_OUTERMOST = Fraction(1, 10**15)  # share below or above a percentile; a float holds it and one less it
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:_\d+)?)")
 NAMES = (
     *(f"{family}_{kind}" for family, kinds in _KINDS.items() for kind in (*kinds, "p99", "p99_9")),
@@ -109,14 +110,20 @@ def _found(name: str) -> Named | None:
 def limit(name: str, value: Any) -> Fraction:
     """A limit, exactly, in SI units."""
     named, field = statistic(name), f"SLA: {name}"
+    if named.q is not None and not _OUTERMOST <= named.q <= 1 - _OUTERMOST:
+        given = _PERCENTILE.fullmatch(name.partition("_")[2])
+        raise units.refusal(
+            f"{field}: the percentile", "from 1e-13 to 100 - 1e-13", given and given[1].replace("_", "."), "in percent"
+        )
     if named.family == "loss":
         return units.share(value, field)
     if named.family == "throughput":
         return units.rate(value, field)
     if named.family != "call":
-        bounds = "a time of at least 0 s"
+        longest = Fraction(units.LONGEST, units.PICO)
+        bounds = f"a time from 0 to {longest} s (106 days)"
         exact = units.seconds(value, field, bounds)
-        if exact < 0:
+        if not 0 <= exact <= longest:
             raise units.refusal(field, bounds, value)
         return exact
     least, most = (1.0, 4.5) if named.kind == "mos" else (0.0, 100.0)
@@ -258,7 +265,7 @@ def _loss_interval(named: Named, flow: FlowResult, measured: float, level: float
 
 def _share_interval(share: float, n: int, level: float) -> tuple[float, float]:
     """The score interval of a share of n, which says something of none too (E. B. Wilson, JASA 22, 1927)."""
-    square = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    square = NormalDist().inv_cdf((1 - level) / 2) ** 2  # of the lower tail, whose digits no 1 takes
     centre = (share + square / (2 * n)) / (1 + square / n)
     half = math.sqrt(square * (share * (1 - share) / n + square / (4 * n * n))) / (1 + square / n)
     return 0.0 if share == 0 else centre - half, 1.0 if share == 1 else centre + half

@@ -6,11 +6,15 @@ from __future__ import annotations
 import functools
 import math
 from statistics import NormalDist
+from typing import Any
 
-__all__ = ["student_t_quantile"]
+from qossim import units
+
+__all__ = ["open_share", "student_t_quantile"]
 
 _MANY = 1e5
 """Degrees of freedom from which on the expansion about the normal distribution is exact to the last digits."""
+_LEAST = 1e-307
 _TINY = 1e-300
 
 
@@ -20,7 +24,7 @@ def student_t_quantile(p: float, df: float) -> float:
     Parameters
     ----------
     p : float
-        Probability, above 0 and below 1.
+        Probability, at least 1e-307 and below 1: beyond, t itself may be beyond all floats.
     df : float
         Degrees of freedom, at least 1; not necessarily whole. ``inf`` is the normal distribution.
 
@@ -51,11 +55,32 @@ def student_t_quantile(p: float, df: float) -> float:
     >>> f"{student_t_quantile(0.975, 24):.4f}"
     '2.0639'
     """
-    if not 0 < p < 1:
-        raise ValueError(f"p must be above 0 and below 1, got {p!r}")
-    if not df >= 1:
-        raise ValueError(f"df must be at least 1, got {df!r}")
-    return _quantile(float(p), float(df))
+    probability, freedom = _float(p), _float(df)
+    if not _LEAST <= probability < 1:
+        raise ValueError(f"p must be at least {_LEAST:g} and below 1, got {units.shown(p)}")
+    if not freedom >= 1:
+        raise ValueError(f"df must be a number of at least 1, got {units.shown(df)}")
+    return _quantile(probability, freedom)
+
+
+def open_share(value: object, name: str) -> float:
+    """A number above 0 and below 1 as a float, or a ValueError that names it."""
+    share = _float(value)
+    if not 0 < share < 1:
+        raise ValueError(f"{name} must be above 0 and below 1, got {units.shown(value)}")
+    return share
+
+
+def _float(value: Any) -> float:
+    """The number as a float, infinite if it is too large for one; NaN if it is none."""
+    if isinstance(value, str | bytes | bytearray):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 @functools.lru_cache(maxsize=1024)
@@ -81,7 +106,10 @@ def _near_normal(z: float, df: float) -> float:
         (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384,
         ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160,
     )
-    return z * (1 + sum(term / df**power for power, term in enumerate(terms, start=1)))
+    series = 0.0
+    for term in reversed(terms):  # a power of df may be beyond all floats
+        series = (term + series) / df
+    return z * (1 + series)
 
 
 def _inner_quantile(share: float, df: float) -> float:

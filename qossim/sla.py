@@ -21,12 +21,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
-import numpy as np
-
 from qossim import units
 from qossim._checked import listeners
 from qossim._objective import NAMES, at_least, check_recorded, estimate, limit, unit, why_nothing
 from qossim._report import SECOND_HAND, Finding, Report, limit_text
+from qossim._student import open_share
 from qossim.errors import ScenarioError
 from qossim.result import FlowResult, Result
 from qossim.run import _root
@@ -237,6 +236,8 @@ class SLA:
         ------
         ScenarioError
             The run did not record what an objective needs, or `flow` is none.
+        ValueError
+            `level` is out of bounds.
 
         Notes
         -----
@@ -247,9 +248,7 @@ class SLA:
         calls, and with ``record="summary"`` only what streaming may be off by.
         """
         flows = _checked_flows(flow)
-        if isinstance(level, bool) or not isinstance(level, float | np.floating) or not 0 < level < 1:
-            raise ValueError(f"level must be a number above 0 and below 1, got {level!r}")
-        level = float(level)
+        level = open_share(level, "level")
         findings = [self._finding(name, flows, level) for name in self.objectives]
         return Report(self, tuple(flows), tuple(findings), level)
 
@@ -272,6 +271,8 @@ class SLA:
             One is not. The message is a table of all, with the delay budget of the flow, 72 columns wide.
         ScenarioError
             The run did not record what an objective needs, or `flow` is none.
+        ValueError
+            `level` is out of bounds.
         """
         __tracebackhide__ = True  # pytest then shows the test, not this
         report = self.evaluate(flow, level=level)

@@ -85,6 +85,14 @@ def test_quantiles_of_student_have_no_step_where_the_method_changes(p: float, se
     assert below == pytest.approx(at, rel=1e-11)
 
 
+def test_quantiles_of_student_reach_to_the_ends_of_what_is_allowed() -> None:
+    assert -student_t_quantile(1e-307, 1) == pytest.approx(1 / math.pi * 1e307, rel=1e-11)
+    assert -student_t_quantile(1e-307, 2) == pytest.approx(1 / math.sqrt(2e-307), rel=1e-11)
+    for p in (0.3, 0.4, 1e-307):
+        for df in (1e100, 1e308, 10**400, math.inf):
+            assert student_t_quantile(p, df) == pytest.approx(NormalDist().inv_cdf(p), rel=1e-14)
+
+
 def test_quantiles_of_student_are_odd_about_the_median() -> None:
     for p in (0.001, 0.25, 0.3):
         assert student_t_quantile(p, 7) == pytest.approx(-student_t_quantile(1 - p, 7), rel=1e-14)
@@ -92,11 +100,26 @@ def test_quantiles_of_student_are_odd_about_the_median() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "df", "name"), [(0, 3, "p"), (1, 3, "p"), (math.nan, 3, "p"), (0.9, 0.99, "df"), (0.9, math.nan, "df")]
+    ("p", "df", "name"),
+    [
+        (0, 3, "p"),
+        (1, 3, "p"),
+        (math.nan, 3, "p"),
+        (5e-324, 1, "p"),
+        (9.9e-308, 1, "p"),
+        ("0.5", 3, "p"),
+        (None, 3, "p"),
+        (10**400, 3, "p"),
+        (0.9, 0.99, "df"),
+        (0.9, math.nan, "df"),
+        (0.9, "3", "df"),
+        (0.9, -(10**400), "df"),
+    ],
 )
-def test_quantiles_of_student_refuse_what_is_none(p: float, df: float, name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{name} must be .*, got "):
+def test_quantiles_of_student_refuse_what_is_none(p: Any, df: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got ") as refused:
         student_t_quantile(p, df)
+    assert len(str(refused.value)) < 200
 
 
 # -- over replications -------------------------------------------------------------------------------------------------
@@ -216,8 +239,8 @@ def test_a_table_is_refused_with_the_way_out() -> None:
         confidence(table(), over="seed")
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.1, math.nan])
-def test_a_level_is_between_0_and_1(level: float) -> None:
+@pytest.mark.parametrize("level", [0, 1, 95, -0.1, math.nan, "0.95", None, 10**400, [0.95], 0.95j])
+def test_a_level_is_between_0_and_1(level: Any) -> None:
     for function in (
         lambda: confidence(SLEEP, level=level),
         lambda: confidence(table(), level=level),
@@ -227,6 +250,17 @@ def test_a_level_is_between_0_and_1(level: float) -> None:
     ):
         with pytest.raises(ValueError, match=r"^level must be above 0 and below 1, got"):
             function()
+
+
+def test_a_level_may_be_as_close_to_1_as_floats_are() -> None:
+    """Of three values Student's t has a closed form."""
+    share = 2.0**-53
+    values = [1, 2, 3]
+    wanted = (1 - share) / math.sqrt(share * (1 - share / 2)) / math.sqrt(3)
+    assert confidence(values, level=1 - share).half_width == pytest.approx(wanted, rel=1e-11)
+    assert confidence(values, level=Fraction(19, 20)) == confidence(values, level=0.95)  # type: ignore[arg-type]
+    assert confidence(values, level=1e-300).half_width == 0
+    assert quantile_confidence(values, 0.5, 1 - share) == (1.0, 3.0, 0.75)
 
 
 # -- stopping ----------------------------------------------------------------------------------------------------------
@@ -355,8 +389,8 @@ def test_a_quantile_of_very_many_values_has_a_binomial_interval() -> None:
     assert 0.95 <= reached < 0.952
 
 
-@pytest.mark.parametrize("q", [0, 1, -1, 50, math.nan])
-def test_a_quantile_is_between_0_and_1(q: float) -> None:
+@pytest.mark.parametrize("q", [0, 1, -1, 50, math.nan, "0.5", None])
+def test_a_quantile_is_between_0_and_1(q: Any) -> None:
     with pytest.raises(ValueError, match=r"^q must be above 0 and below 1, got"):
         quantile_confidence(SLEEP, q)
 

@@ -200,6 +200,10 @@ def test_a_summary_serves_what_it_can(broken):
         ({"mos": 5}, ["mos", "1 to 4.5", "5"]),
         ({"r": 101}, ["r must", "0 to 100", "101"]),
         ({"throughput": 0}, ["throughput", "above 0"]),
+        ({"delay_mean": "1e400 s"}, ["delay_mean must be a time from 0 to 9200000 s", '"1e400 s"']),
+        ({"pdv_p99": 9_200_000.1}, ["pdv_p99", "9200000 s", "9200000.1"]),
+        ({"delay_p99_99999999999999999": 1}, ["delay_p99_9", "the percentile must be from", "99.99999999999999999"]),
+        ({"ipdv_p0_" + "0" * 400 + "1": 1}, ["ipdv_p0_0", "the percentile must be from", "0.000"]),
         ({"name": 3, "loss": 0}, ["name", "string", "3"]),
         ({"call": "G.711", "mos": 4}, ["call", "G.711"]),
     ],
@@ -224,8 +228,18 @@ def test_only_a_flow_or_the_same_flow_in_several_runs_can_be_checked(kept):
     ]:
         with pytest.raises(qs.ScenarioError, match=words):
             VOICE.check(wrong)
-    with pytest.raises(ValueError, match="level"):
-        VOICE.check(kept, level=95)
+    for level in (95, "0.95", None, 0, 1, math.nan, 10**400):
+        with pytest.raises(ValueError, match="^level must be above 0 and below 1, got ") as error:
+            VOICE.check(kept, level=level)
+        assert str(level)[:90] in str(error.value)
+
+
+def test_the_outermost_limits_percentiles_and_levels_are_answered(kept):
+    for level in (1 - 1e-16, 1e-300):
+        assert str(qs.SLA(loss=1, delay_mean=9_200_000, throughput="1e-15 bit/s").evaluate(kept, level=level))
+    report = qs.SLA(delay_p99_9999999999999="9200000 s", ipdv_p0_0000000000001="1e-400 s").evaluate(kept)
+    assert report.findings[0].measured == kept.delay_stats.max and report.findings[0].passed
+    assert str(report) and "<= 9200000 s" in repr(report.policy)
 
 
 # what is said
