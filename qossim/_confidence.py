@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, overload
 
 import numpy as np
 
+from qossim import units
 from qossim._student import open_share, student_t_quantile
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def confidence(values: Any, over: str = "replication", level: float = 0.95) -> x
     xarray.Dataset or Interval
         Of a DataArray a Dataset with ``mean`` and ``half_width`` (float64, in the unit of `values`) and ``count``
         (int64), without the dimension `over`. Of other values an :class:`Interval`. With fewer than two values the
-        half-width is NaN, with none the mean as well.
+        half-width is NaN, with none the mean as well; one beyond all floats is infinite.
 
     Raises
     ------
@@ -170,6 +171,10 @@ def _student_interval(
     """Mean, half-width and count along an axis, without the NaN."""
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
+    # Scaled, for the squares of large numbers are beyond floats, and those of small ones are 0.
+    power = _power(np.where(there, np.abs(values), 0.0).max(axis=axis, keepdims=True, initial=0.0))
+    with np.errstate(under="ignore"):
+        values = np.ldexp(values, -power)
     # Deviations from one of the values: equal ones then have a mean and a half-width without rounding.
     origin = np.where(there, values, np.inf).min(axis=axis, keepdims=True, initial=np.inf)
     origin[np.isinf(origin)] = np.nan
@@ -179,7 +184,21 @@ def _student_interval(
         squares = np.where(there, deviations - shift, 0.0) ** 2
         error = np.sqrt(squares.sum(axis=axis) / (count - 1) / count)
     half_width = np.where(count > 1, error, np.nan) * _factors(count, level)
-    return np.squeeze(origin + shift, axis), half_width, count
+    with np.errstate(over="ignore", under="ignore"):  # a half-width may be beyond floats, a mean never is
+        half_width = np.ldexp(half_width, np.squeeze(power, axis))
+        return np.squeeze(np.ldexp(origin + shift, power), axis), half_width, count
+
+
+def _power(largest: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The least power of two above each number: to scale by it costs no digit."""
+    return cast("NDArray[np.int32]", np.frexp(largest)[1])
+
+
+def _scaled(series: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], int]:
+    """A series with its largest value just below ``2**most``, and the power of two to undo that with."""
+    power = int(_power(np.abs(series).max())) - most
+    with np.errstate(under="ignore"):
+        return np.ldexp(series, -power), power
 
 
 def _factors(count: NDArray[np.int64], level: float) -> NDArray[np.float64]:
@@ -197,8 +216,8 @@ def target_reached(
     Parameters
     ----------
     values : (n, ...) array_like
-        One row for each replication so far; every column is a mean to be known. NaN is left out, and so is a column
-        that has nothing else.
+        One row for each replication so far; every column is a mean to be known. NaN is left out: a column that has
+        nothing else is known to no one, and must not be among them if it is not to keep the target from being reached.
     half_width : float
         Target, above 0: in the unit of `values`, or, if `relative`, as a share of the true mean and below 1.
     relative : bool
@@ -212,7 +231,7 @@ def target_reached(
     -------
     bool
         Every column has at least `least` values and an interval (:func:`confidence`) no wider than wanted; False if
-        there is no value at all.
+        there is no column.
 
     Raises
     ------
@@ -249,7 +268,7 @@ def target_reached(
     target = half_width / (1 + half_width) * np.abs(mean) if relative else half_width
     with np.errstate(invalid="ignore"):
         close = (count >= least) & (reached <= target)
-    return bool(count.any() and (close | (count == 0)).all())
+    return bool(np.size(close) and close.all())
 
 
 def quantile_confidence(values: ArrayLike, q: float, level: float = 0.95) -> QuantileInterval:
@@ -388,7 +407,9 @@ def mser5(values: ArrayLike) -> int:
     batches = len(series) // _BATCH
     if batches < 2:
         return 0
-    means = series[: batches * _BATCH].reshape(batches, _BATCH).mean(axis=1)
+    # Sums of squares stay below 2**1024, and what is left of a run that began with far greater values above 2**-1074.
+    series, _ = _scaled(series[: batches * _BATCH], 480)
+    means = series.reshape(batches, _BATCH).mean(axis=1)
     # Around one of the settled values sums lose little, and of a constant remainder they are exactly 0.
     means -= np.partition(means[batches // 2 :], (batches - batches // 2) // 2)[(batches - batches // 2) // 2]
     cuts = batches // 2 + 1
@@ -417,7 +438,7 @@ def warmup_of(flow: FlowResult) -> float:
     Raises
     ------
     ScenarioError
-        The run did not keep packets.
+        The run did not keep packets, or `flow` is no result of a flow.
 
     Notes
     -----
@@ -445,6 +466,11 @@ def warmup_of(flow: FlowResult) -> float:
     >>> qs.run(scenario, duration=10, warmup=warmup, seed=2)["data"].delay_stats.mean
     0.001
     """
+    from qossim.result import FlowResult, Result
+
+    if not isinstance(flow, FlowResult):
+        why = 'a Result has many: take one, as in result["EF"]' if isinstance(flow, Result) else ""
+        raise units.refusal("flow", "the result of a flow", flow, why)
     delay = flow.delay
     batches = len(delay) // _BATCH
     cut = mser5(delay)
@@ -506,10 +532,12 @@ def batch_means(values: ArrayLike, level: float = 0.95, batches: int | None = No
     size = len(series) // int(count)
     if size < 2:
         raise ValueError(f"values must be at least {2 * count}, two for each of {count} batches, got {len(series)}")
-    series = series[len(series) - size * count :]
+    series, power = _scaled(series[len(series) - size * count :], 0)
     means = (series - series[0]).reshape(count, size).mean(axis=1)  # equal values then have a mean without rounding
     mean, half_width, _ = _student_interval(means, 0, level)
-    interval = BatchInterval(float(mean + series[0]), float(half_width), level, int(count))
+    with np.errstate(over="ignore", under="ignore"):
+        mean_there, half_width = np.ldexp(mean + series[0], power), np.ldexp(half_width, power)
+    interval = BatchInterval(float(mean_there), float(half_width), level, int(count))
     interval.size, interval.correlation = size, _lag1(means - mean)
     return interval
 

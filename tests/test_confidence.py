@@ -158,6 +158,39 @@ def test_equal_values_have_a_mean_without_doubt(value: float) -> None:
     assert batch_means([value] * 60)[:2] == (value, 0.0)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("power", [-1060, -1000, -660, -200, 200, 660, 1020])
+def test_an_interval_scales_with_its_values_however_large_or_small(power: int) -> None:
+    values = np.rint(np.random.default_rng(8).normal(5, 3, 103))  # they fit into what is left of the smallest floats
+    scaled = np.ldexp(values, power)
+    for function in (confidence, batch_means):
+        interval, wanted = function(scaled), function(values)
+        assert interval[:2] == pytest.approx(np.ldexp(wanted[:2], power), rel=1e-15, abs=5e-324)
+        assert interval[2:] == wanted[2:]
+    assert batch_means(scaled).correlation == batch_means(values).correlation
+    begun = np.concatenate([np.linspace(9, 5, 20), values])
+    assert mser5(np.ldexp(np.rint(begun), power)) == mser5(np.rint(begun))
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_near_the_ends_of_floats_warn_of_nothing() -> None:
+    mean, half_width, _, _ = confidence([1e200, -1e200, 3])
+    assert mean == pytest.approx(1.0, abs=1e185)
+    assert half_width == pytest.approx(0.95 / math.sqrt(2 * 0.025 * 0.975) * 1e200 / math.sqrt(3), rel=1e-11)
+    assert confidence([1e-200, 2e-200]).half_width == pytest.approx(12.706204736174694 * 0.5e-200, rel=1e-11)
+    most = sys.float_info.max
+    assert confidence([most, -most])[:2] == (0.0, math.inf)
+    assert confidence([most] * 3)[:2] == (most, 0.0) == batch_means([most] * 60)[:2]
+    assert confidence([5e-324] * 3)[:2] == (5e-324, 0.0) == batch_means([5e-324] * 60)[:2]
+    assert batch_means([most, -most] * 20)[:2] == (0.0, 0.0)
+    assert math.isinf(batch_means([most] * 4 + [-most] * 4, batches=2).half_width)
+    assert mser5([1e200, -1e200, 3] * 20) == mser5([1, -1, 0] * 20)
+    assert mser5([most] * 20 + [0, 1] * 50) == mser5([-most] * 20 + [0, 1] * 50) == 20
+    assert mser5([5e-324] * 20 + [0] * 100) == 20
+    columns = np.array([[1e200, 1e-200, most], [2e200, 2e-200, -most]])
+    assert not target_reached(columns, 1.0, relative=False, least=2)
+
+
 def test_a_large_mean_does_not_drown_the_spread() -> None:
     assert confidence(np.array(SLEEP) + 1e9).half_width == pytest.approx(confidence(SLEEP).half_width, rel=1e-6)
 
@@ -285,17 +318,19 @@ def test_a_relative_target_holds_for_the_true_mean() -> None:
     assert target_reached(-np.array(SLEEP) - 10, share * (1 + 1e-12), relative=True)
 
 
-def test_a_target_is_reached_in_every_column_that_is_there() -> None:
+def test_a_target_is_reached_in_every_column_or_not_at_all() -> None:
     sleep = np.array(SLEEP)
     columns = np.stack([sleep, sleep / 10, np.full(10, np.nan)], axis=1)
     reached = confidence(SLEEP).half_width
-    assert target_reached(columns, reached)
-    assert not target_reached(columns, reached / 2)
-    assert target_reached(columns[:, 1:], reached / 2)
-    assert not target_reached(columns[:, 2:], 1.0)
+    assert target_reached(columns[:, :2], reached)
+    assert not target_reached(columns[:, :2], reached / 2)
+    assert target_reached(columns[:, 1:2], reached / 2)
+    for there in (columns, columns[:, 1:], columns[:, 2:]):
+        assert not target_reached(there, 100.0), "of nothing but NaN nothing is known"
+    assert not target_reached(columns[:, :0], 100.0)
     assert not target_reached([], 1.0)
     columns[0, 1] = np.nan
-    assert not target_reached(columns, reached), "nine values are too few"
+    assert not target_reached(columns[:, :2], reached), "nine values are too few"
 
 
 def test_an_interval_that_stops_when_narrow_enough_covers_a_little_less_often() -> None:
@@ -488,6 +523,15 @@ def test_a_run_too_short_to_tell_has_no_warm_up() -> None:
     assert math.isnan(qs.warmup_of(few["backlog"]))
     with pytest.raises(qs.ScenarioError, match='record="packets"'):
         qs.warmup_of(qs.run(growing, duration=1, record="summary")["data"])
+
+
+def test_the_warm_up_is_that_of_a_flow() -> None:
+    scenario = qs.Scenario([qs.Flow("data", qs.CBR(pps=500, size=1000))], [qs.Port("link", "8 Mbit/s")])
+    with pytest.raises(qs.ScenarioError, match=r'^flow must be the result of a flow, got .*as in result\["EF"\]'):
+        qs.warmup_of(qs.run(scenario, duration=1))  # type: ignore[arg-type]
+    for wrong in (None, "EF", [1.0] * 50):
+        with pytest.raises(qs.ScenarioError, match=r"^flow must be the result of a flow, got "):
+            qs.warmup_of(wrong)  # type: ignore[arg-type]
 
 
 # -- one run -----------------------------------------------------------------------------------------------------------
