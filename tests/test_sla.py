@@ -229,7 +229,7 @@ def test_only_a_flow_or_the_same_flow_in_several_runs_can_be_checked(kept):
         with pytest.raises(qs.ScenarioError, match=words):
             VOICE.check(wrong)
     for level in (95, "0.95", None, 0, 1, math.nan, 10**400):
-        with pytest.raises(ValueError, match="^level must be above 0 and below 1, got ") as error:
+        with pytest.raises(ValueError, match=r"^level must be above 0 and below 1, got ") as error:
             VOICE.check(kept, level=level)
         assert str(level)[:90] in str(error.value)
 
