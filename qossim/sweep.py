@@ -512,9 +512,8 @@ class _Job:
         need = have
         for goal in self.rule.goals:
             means = table[:, columns(layout, goal.variable, len(self.levels))]
-            if _unmeasured(means, goal.variable):
-                need = max(need, 2 * have)
-                continue
+            if "flow" not in VARIABLES[goal.variable].dims:  # a port without a ring has no value, and need not
+                means = means[:, ~np.isnan(means).all(axis=0)]
             if target_reached(
                 means, goal.half_width, relative=goal.relative, level=self.rule.level, least=self.rule.least
             ):
@@ -551,22 +550,16 @@ class _Job:
         return found
 
 
-def _unmeasured(means: NDArray[np.float64], variable: str) -> bool:
-    """Whether there is no value for a flow, or for all ports: one without a ring has none, and need not."""
-    never = np.isnan(means).all(axis=0)
-    return bool(never.any() if "flow" in VARIABLES[variable].dims else never.all())
-
-
 def _excess(means: NDArray[np.float64], goal: _Goal, level: float) -> float:
     """How many times as many replications the widest interval asks for, at a guess: it shrinks as their root grows."""
     from qossim.statistics import confidence
 
-    most = 1.0
+    most = 1.0 if means.size else math.inf
     for column in means.T:
         mean, reached, _, _ = confidence(column, level=level)
         wanted = goal.half_width / (1 + goal.half_width) * abs(mean) if goal.relative else goal.half_width
-        if reached > wanted:
-            most = max(most, (reached / wanted) ** 2 if wanted else math.inf)
+        if not reached <= wanted:  # NaN of a column without values
+            most = max(most, (reached / wanted) ** 2 if wanted > 0 < reached else math.inf)
     return min(most, 1e6)
 
 
