@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _SECONDS = re.compile(r"(delay|ipdv|pdv|jitter)(_|$)")
 _SHARES = re.compile(r"loss|utilisation")
+_A_QUANTILE = re.compile(r"^quantiles? of | quantile$")
 _MOST_CELLS = 120
 
 
@@ -80,7 +81,7 @@ def box(
     Returns
     -------
     Axes
-        Quantiles are nearest-rank. A diamond marks the mean.
+        Quantiles are nearest-rank. A diamond marks the mean. Boxes of numbers ascend, those of names keep their order.
 
     Raises
     ------
@@ -98,6 +99,7 @@ def box(
         if not (by is None or isinstance(by, str)):
             raise units.refusal("by", f"a dimension of the values ({', '.join(map(str, values.dims))}), or None", by)
         (by,) = _dims(values, [by], over, "by")
+        values = _ascending(values, by)
         rows = [each[~np.isnan(each)] for each in _rows(values, by, over)]
         found = [_five(row) for row in rows]
         labels, across = _names(values, by), by.replace("_", " ")
@@ -196,8 +198,8 @@ def sweep_lines(
     Returns
     -------
     Axes
-        Each point is marked. Numbers that spread over decades stand on a logarithmic scale; what is no number,
-        or infinite, stands at equal distances.
+        Each point is marked. Numbers ascend, and if they spread over decades stand on a logarithmic scale; where one
+        is infinite they stand at equal distances, as names do, which keep their order.
 
     Raises
     ------
@@ -219,6 +221,7 @@ def sweep_lines(
     wanted = [x] if by is None and values.ndim - (over in values.dims) == 1 else [x, by]
     dims = _dims(values, wanted, over, "x and by")
     across, lines = dims[0], dims[1] if len(dims) > 1 else None
+    values = _ascending(values, across)
     mean, half = _intervals(values, over, float(units.number(level, "level")), [d for d in (lines, across) if d])
     quantity = _quantity(values, mean, unit, ax)
     places, numeric = _places(values, across)
@@ -328,7 +331,8 @@ def heat_map(
     Returns
     -------
     Axes
-        Light is much. Where cells are few their values stand in them; a cell without a value is hatched.
+        Light is much. Numbers ascend along the axes, names keep their order. Where cells are few their values stand in
+        them; a cell without a value is hatched.
 
     Raises
     ------
@@ -348,6 +352,7 @@ def heat_map(
     if x is None and y is None and len(free) == 2:
         y, x = free
     across, up = _dims(values, [x, y], over, "x and y")
+    values = _ascending(values, across, up)
     mean, _ = _intervals(values, over, 0.95, [up, across])
     quantity = _quantity(values, mean, unit, None)
     shown = np.ma.masked_invalid(mean * quantity.factor)
@@ -446,6 +451,15 @@ def _dims(values: xr.DataArray, wanted: Sequence[str | None], over: str, field: 
     return [name if name is not None else rest.pop(0) for name in wanted]
 
 
+def _ascending(values: xr.DataArray, *dims: str) -> xr.DataArray:
+    """The same with the numbers along these dimensions from small to large; names stand as they were given."""
+    for dim in dims:
+        coordinate = values[dim].to_numpy()
+        if coordinate.dtype.kind in "iufmM":
+            values = values.isel({dim: np.argsort(coordinate, kind="stable")})
+    return values
+
+
 def _rows(values: xr.DataArray, by: str, over: str) -> NDArray[np.float64]:
     if over not in values.dims:
         dims = ", ".join(str(dim) for dim in values.dims)
@@ -469,7 +483,8 @@ def _quantity(values: xr.DataArray, shown: Any, unit: str | None, ax: Axes | Non
     label = str(values.attrs.get("long_name", plain(name.replace("_", " "))))
     said = values.attrs.get("units", "s" if _SECONDS.match(name) else "")
     if "quantile" in values.coords and values["quantile"].ndim == 0:
-        label = f"{100 * float(values['quantile']):.4g} % quantile of {label.removesuffix(' quantile')}"
+        of = _A_QUANTILE.sub("", label)
+        label = f"{100 * float(values['quantile']):.4g} % quantile of {of}"
     if said == "s":
         factor, symbol = scale(unit, [np.asarray(shown)], ax.get_ylabel() if ax else "")
         return _Quantity(f"{label} ({symbol})", factor)
@@ -481,7 +496,7 @@ def _quantity(values: xr.DataArray, shown: Any, unit: str | None, ax: Axes | Non
         largest = float(np.nanmax(np.abs(shown), initial=0.0))
         power, prefix = next(p for p in ((9, "G"), (6, "M"), (3, "k"), (0, "")) if largest >= 10 ** p[0] or not p[0])
         return _Quantity(f"{label} ({prefix}bit/s)", 10.0**-power)
-    return _Quantity(f"{label} ({said})" if said not in ("", "1") else label, 1.0)
+    return _Quantity(label if said in ("", "1") or said in label.split() else f"{label} ({said})", 1.0)
 
 
 def _label_rows(ax: Axes, labels: list[str]) -> None:

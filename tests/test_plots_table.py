@@ -328,3 +328,79 @@ def test_a_legend_with_long_names_is_broken_into_two_lines():
     assert all(text.get_text().count("\n") == 1 for text in ax.get_legend().get_texts())
     extent = ax.get_legend().get_window_extent()
     assert extent.x0 >= 0 and extent.x1 <= ax.figure.bbox.x1
+
+
+# -- tables as sweeps make them ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def swept():
+    """A real table, its values from large to small and back."""
+    axes = {"tx_ring_limit": [40, 1, 5]}
+    return qs.sweep(qs.experiments.ef_wfq_vs_pq, axes, 2, duration=2, seed=1, progress=False)
+
+
+LABELS = {
+    "delay_min": "least one-way delay (ms)",
+    "delay_mean": "mean one-way delay (ms)",
+    "delay_max": "greatest one-way delay (ms)",
+    "ipdv_mean_abs": "mean absolute delay variation (ms)",
+    "jitter": "interarrival jitter at the end (ms)",
+    "delay_quantile": "99 % quantile of the one-way delay (ms)",
+    "ipdv_quantile": "99 % quantile of the delay variation, signed (ms)",
+    "pdv_quantile": "99 % quantile of the delay above its least (ms)",
+    "sent": "packets sent",
+    "received": "packets received",
+    "throughput": "rate of the IP datagrams received (kbit/s)",
+    "loss_ratio": "share of packets lost (%)",
+    "loss_ratio_queue": "share of packets dropped by queues (%)",
+    "loss_ratio_policer": "share of packets dropped by policers (%)",
+    "utilisation": "share of time the wire was busy (%)",
+    "mean_ring": "particles in use in the transmit ring, mean over time",
+    "largest_ring": "most particles in use in the transmit ring",
+    "mean_queue": "packets in the class queue, mean over time",
+    "largest_queue": "most packets in the class queue",
+}
+CHOSEN = {"flow": "EF", "quantile": 0.99, "port": "near", "class": "EF"}
+
+
+def test_every_variable_of_a_sweep_is_labelled_so_that_it_reads(swept):
+    assert set(LABELS) == set(swept.data_vars)
+    for name, label in LABELS.items():
+        values = swept[name].sel({dim: at for dim, at in CHOSEN.items() if dim in swept[name].dims})
+        assert plots.sweep_lines(values).get_ylabel() == plots.box(values).get_ylabel() == label
+        plt.close("all")
+    ax = plots.sweep_lines(swept["delay_quantile"].sel(flow="EF"), "tx_ring_limit")
+    assert ax.get_ylabel() == "quantile of the one-way delay (ms)"
+    assert ax.get_legend().get_texts()[0].get_text() == "quantile 0.5"
+
+
+def test_numbers_ascend_from_left_to_right_with_their_bands_and_boxes(swept):
+    values = 1e3 * swept["delay_mean"].sel(flow="EF")
+    wanted = values.mean("replication").sel(tx_ring_limit=[1, 5, 40]).to_numpy() / 1e3
+    ax = plots.sweep_lines(swept["delay_mean"].sel(flow="EF"), unit="s")
+    (line,) = [line for line in ax.lines if line.get_marker() == "o"]
+    assert line.get_xdata().tolist() == [1, 5, 40]
+    assert line.get_ydata() == pytest.approx(wanted)
+    half = qs.confidence(values).half_width.sel(tx_ring_limit=[1, 5, 40]).to_numpy() / 1e3
+    band = ax.collections[0].get_paths()[0].vertices
+    for at, mean, off in zip([1, 5, 40], wanted, half, strict=True):
+        ends = band[band[:, 0] == at][:, 1]
+        assert (ends.min(), ends.max()) == pytest.approx((mean - off, mean + off))
+    boxes = plots.box(swept["delay_mean"].sel(flow="EF"), unit="s")
+    assert ticks(boxes) == ["1", "5", "40"]
+    means = [line for line in boxes.lines if line.get_marker() == "D"]
+    assert [line.get_ydata()[0] for line in means] == pytest.approx(wanted)
+
+
+def test_numbers_ascend_along_both_axes_of_a_map_and_names_stand_as_given():
+    coords = {"a": [3.0, 1.0], "b": [40, 1, np.inf], "c": ["z", "y"]}
+    values = xr.DataArray(np.arange(12.0).reshape(2, 3, 2), coords, ("a", "b", "c"))
+    ax = plots.heat_map(values.sel(c="z"))
+    assert ticks(ax) == ["1", "40", "inf"] and [text.get_text() for text in ax.get_yticklabels()] == ["1", "3"]
+    assert ax.collections[0].get_array().tolist() == [[8, 6, 10], [2, 0, 4]]
+    assert ticks(plots.heat_map(values.sel(a=3))) == ["z", "y"]
+    line = plots.sweep_lines(values.sel(a=3.0, c="z")).lines[0]
+    assert line.get_xdata().tolist() == [0, 1, 2] and line.get_ydata().tolist() == [2, 0, 4], "infinity is the last"
+    names = plots.sweep_lines(values.sel(a=3.0, b=1))
+    assert ticks(names) == ["z", "y"] and names.lines[0].get_ydata().tolist() == [2, 3]
