@@ -267,13 +267,27 @@ def _ring_steps(seen: _Seen, ring: TxRing) -> tuple[NDArray[np.int64], NDArray[n
         times.append(leaves[leaves >= 0])
         changes.append(-taken[leaves >= 0])
         return _steps(times, changes)
-    begin, end = seen.start[inside], seen.end[inside]
-    for size in np.unique(sizes):
-        there = (sizes == size) & (end >= 0)
-        for share in _returns(seen.port, ring, int(size)):
-            times.append(begin[there] + np.floor((end - begin)[there] * share).astype(np.int64))
-            changes.append(np.full(int(there.sum()), -1, dtype=np.int64))
-    return _steps(times, changes)
+    _, back = _given_back(seen, ring, np.flatnonzero(inside))
+    back = back[back >= 0]
+    return _steps([*times, back], [*changes, np.full(len(back), -1, dtype=np.int64)])
+
+
+def _given_back(seen: _Seen, ring: TxRing, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Of every particle of these packets the place of its packet and when it comes back, -1 for never.
+
+    A packet that was being sent when the run broke off had given back some of them.
+    """
+    sizes, begin, end = seen.size[rows], seen.start[rows], seen.end[rows]
+    who, when = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.int64)]
+    for size in np.unique(sizes).tolist():
+        there = np.flatnonzero(sizes == size)
+        sent = begin[there]
+        took = np.where(end[there] >= 0, end[there] - sent, int(seen.port.transmission_time(size) * units.PICO))
+        for share in _returns(seen.port, ring, size):
+            back = sent + np.floor(took * share).astype(np.int64)
+            who.append(there)
+            when.append(np.where((sent >= 0) & (back < seen.stop), back, -1))
+    return np.concatenate(who), np.concatenate(when)
 
 
 def _returns(port: Port, ring: TxRing, size: int) -> list[float]:
@@ -501,21 +515,12 @@ class _Pen:
         left = self.until((seen.start if ring.free == "start" else seen.end)[rows])
         particles = np.array([ring.particles(int(size)) for size in seen.size[rows]], dtype=np.float64)
         unit = min(0.9, 5.5 / limit)
-        falls = self.given_back(ring, rows) if ring.free == "particle" else None
+        who, back = _given_back(seen, ring, rows)
+        falls = (who, self.until(back)) if ring.free == "particle" else None
         bars = self.stack(rows, seen.ring[rows], left, unit * particles, np.inf, falls)
         high = max((bar.top for bar in bars), default=0.0)
         name = f"ring\n({limit} particle{'s' if limit > 1 else ''})"
         return _Lane(name, max(high, unit * limit), bars, limit=unit * limit)
-
-    def given_back(self, ring: TxRing, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        """Of every particle of packets in the ring, the place of its packet and when it comes back."""
-        seen, who, when = self.seen, [], []
-        for place, row in enumerate(rows.tolist()):
-            begin, end = int(seen.start[row]), int(seen.end[row])
-            for share in _returns(seen.port, ring, int(seen.size[row])):
-                who.append(place)
-                when.append(begin + int((end - begin) * share) if end >= 0 else self.end + 1)
-        return np.array(who, dtype=np.intp), np.array(when, dtype=np.int64)
 
     def stack(
         self,
@@ -733,6 +738,8 @@ class _Seen:
     ring: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
+    stop: float
+    """From when on nothing happened any more: a run that does not drain breaks off."""
 
 
 def _seen(result: object, port: str | None) -> _Seen:
@@ -762,6 +769,7 @@ def _seen(result: object, port: str | None) -> _Seen:
         ring=hop["ring"],
         start=hop["start"],
         end=hop["end"],
+        stop=np.inf if result.drain else round(result.duration * 1e12),
     )
 
 

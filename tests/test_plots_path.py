@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Figures of the path: the delay budget, what waits at a port, single packets on their way."""
 
+import bisect
+import itertools
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -101,6 +104,27 @@ def test_queue_and_ring_by_hand():
 def test_particles_come_back_one_by_one_if_the_ring_says_so():
     ax = plots.occupancy(by_hand(free="particle"), stop=0.003)
     assert steps(ax, "ring (particles)") == [(0, 4), (0.5, 3), (1, 3), (1.5, 2), (2, 1), (2.5, 0), (3, 0)]
+
+
+def test_a_packet_cut_off_by_the_end_of_the_run_had_given_back_some_of_its_particles():
+    flow = qs.Flow("all", qs.Trace([0.0, 0.0, 0.0], 1500))
+    port = qs.Port("link", "8 Mbit/s", tx_ring=qs.TxRing(9, particle=500, free="particle"))
+    result = qs.run(qs.Scenario([flow], [port]), duration=0.0026, seed=0, drain=False)
+    ax = plots.occupancy(result)
+    # The second is sent from 1.5 ms on: one particle came back at 2 ms and one at 2.5 ms, its last would have at 3 ms.
+    came_back = [(0, 9), (0.5, 8), (1, 7), (1.5, 6), (2, 5), (2.5, 4), (2.6, 4)]
+    assert steps(ax, "ring (particles)") == came_back
+    assert steps(plots.occupancy(result, stop=0.005), "ring (particles)") == [*came_back[:-1], (5, 4)]
+    for instant, standing in came_back[:-1]:
+        unit = min(0.9, 5.5 / 9)
+        high = [
+            bar.heights[bisect.bisect(bar.times, 1e9 * instant) - 1]
+            for bar in ring_bars(result, 0, 0.0026)
+            if bar.times[0] <= 1e9 * instant < bar.times[-1]
+        ]
+        assert sum(high) == pytest.approx(unit * standing)
+    mean = sum((end - begin) * high for (begin, high), (end, _) in itertools.pairwise(came_back)) / 2.6
+    assert result.ports["link"].mean_ring == pytest.approx(mean)
 
 
 def test_without_a_ring_only_the_queue_is_drawn():
