@@ -243,7 +243,7 @@ def finish(ax: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axe
 
 
 def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str] | None = None) -> None:
-    """A legend above the axes, in as many columns as fit."""
+    """A legend above the axes: in as few rows as fit, and those as even as they can be."""
     if handles is None or labels is None:
         handles, labels = ax.get_legend_handles_labels()
     width = inches(ax)[0]
@@ -251,15 +251,13 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
     most = max(24, int(72 * width / (size * 0.56)) - 4)
     labels = [_broken(label, most) for label in labels]
     room = 72 * width / (size * (0.56 * max(len(line) for label in labels for line in label.split("\n")) + 3.6))
-    columns = max(1, min(4, int(room), len(labels)))
-    if columns == 3 and len(labels) == 4:
-        columns = 2
+    rows = -(-len(labels) // max(1, min(4, int(room))))
     ax.legend(
         handles,
         labels,
         loc="lower center",
         bbox_to_anchor=(0.5, 1),
-        ncols=columns,
+        ncols=-(-len(labels) // rows),
         frameon=False,
         fontsize=size,
         handlelength=2.6,

@@ -350,3 +350,17 @@ def test_every_figure_has_an_example_that_runs(name):
     [test] = doctest.DocTestFinder(recurse=False).find(function, name, globs={})
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+# -- legends -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entries", "rows"),
+    [(2, [2]), (4, [4]), (5, [3, 2]), (6, [3, 3]), (7, [4, 3]), (9, [3, 3, 3]), (10, [4, 4, 2])],
+)
+def test_the_rows_of_a_legend_are_even(entries, rows):
+    ax = plots.delay({"abcdefghij"[n]: named_flows("a") for n in range(entries)})
+    ax.figure.canvas.draw()
+    heights = [round(text.get_window_extent().y0) for text in ax.get_legend().get_texts()]
+    assert [heights.count(height) for height in sorted(set(heights), reverse=True)] == rows
