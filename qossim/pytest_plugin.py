@@ -13,6 +13,7 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import pytest
 
@@ -40,6 +41,7 @@ class _Runs:
 
     def __init__(self) -> None:
         self._results: OrderedDict[Hashable, tuple[Result, int]] = OrderedDict()
+        self._turns: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._lock = Lock()
 
     def __call__(self, scenario: Scenario, **options: Any) -> Result:
@@ -48,15 +50,27 @@ class _Runs:
         key = _key(scenario, options)
         if key is None:
             return qossim.run(scenario, **options)
-        with self._lock:  # two threads that want the same run wait for one
-            found = self._results.pop(key, None)
+        with self._lock:
+            turn = self._turns.setdefault(key, Lock())  # it lasts as long as a thread has it
+        with turn:  # two threads that want the same run wait for one; others go on
+            found = self._found(key)
             if found is None:
-                result = qossim.run(scenario, **options)
-                kept = result.record == "packets"
-                found = result, sum(flow.sent for flow in result.flows.values()) if kept else 1
-            self._results[key] = found
+                found = qossim.run(scenario, **options)
+                self._keep(key, found)
+        return found
+
+    def _found(self, key: Hashable) -> Result | None:
+        with self._lock:
+            if key not in self._results:
+                return None
+            self._results.move_to_end(key)
+            return self._results[key][0]
+
+    def _keep(self, key: Hashable, result: Result) -> None:
+        kept = result.record == "packets"
+        with self._lock:
+            self._results[key] = result, sum(flow.sent for flow in result.flows.values()) if kept else 1
             self._forget()
-        return found[0]
 
     def __repr__(self) -> str:
         return f"<qossim_run: {len(self._results)} results>"

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,6 +241,47 @@ def test_what_run_refuses_the_fixture_refuses_likewise() -> None:
                 function(scenario, **options)
             raised.append((error.type, str(error.value)))
         assert raised[0] == raised[1] == raised[2]
+
+
+def test_threads_that_want_one_run_wait_for_it_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, made = pytest_plugin._Runs(), []
+    begun, finish = Event(), Event()
+    plain = qs.run
+
+    def slow(scenario: qs.Scenario, **options: Any) -> qs.Result:
+        made.append(options["seed"])
+        if options["seed"] == 1:
+            begun.set()
+            assert finish.wait(30)
+        return plain(scenario, **options)
+
+    monkeypatch.setattr(qs, "run", functools.wraps(plain)(slow))
+    settings = {"scenario": ef_wfq_vs_pq(), "duration": 1.0}
+    with ThreadPoolExecutor(3) as pool:
+        try:
+            first = pool.submit(runs, **settings, seed=1)
+            assert begun.wait(30)
+            again = pool.submit(runs, **settings, seed=1)
+            other = pool.submit(runs, **settings, seed=2).result(30)  # while the first is at work
+            assert not first.done() and not again.done()
+        finally:
+            finish.set()
+        assert again.result(30) is first.result(30) is not other
+    assert sorted(made) == [1, 2]
+    assert runs(**settings, seed=2) is other and not runs._turns
+
+
+def test_a_run_that_fails_leaves_the_turn_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, plain = pytest_plugin._Runs(), qs.run
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(qs, "run", functools.wraps(plain)(broken))
+    with pytest.raises(KeyboardInterrupt):
+        runs(ef_wfq_vs_pq(), duration=1.0, seed=1)
+    monkeypatch.setattr(qs, "run", plain)
+    assert runs(ef_wfq_vs_pq(), duration=1.0, seed=1) == plain(ef_wfq_vs_pq(), duration=1.0, seed=1)
 
 
 def test_memory_is_bounded_by_packets(monkeypatch: pytest.MonkeyPatch) -> None:
