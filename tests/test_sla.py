@@ -341,6 +341,36 @@ def test_a_limit_within_the_interval_is_marked(lossy):
     assert "a longer run" in str(qs.SLA(delay_mean=measured * 1.0001).evaluate(lossy))
 
 
+def test_a_limit_at_an_end_of_the_interval_is_met_by_all_of_it_or_by_that_value_alone(lossy):
+    """At most the high end holds for the whole interval; at most the low end, only if the true value is just that."""
+    known = finding(lossy, delay_mean=1)
+    assert known.low < known.measured < known.high
+    for limit, verdict in [
+        (known.high, "pass"),
+        (math.nextafter(known.high, 0), "pass?"),
+        (known.low, "FAIL?"),
+        (math.nextafter(known.low, 0), "FAIL"),
+    ]:
+        assert finding(lossy, delay_mean=limit).verdict == verdict, limit
+
+
+def test_throughput_has_an_interval_over_replications_and_its_ends_count_the_other_way_round():
+    link = qs.Port("link", "1 Mbit/s")
+    scenario = qs.Scenario([qs.Flow("f", qs.Poisson("600 kbit/s", 1000))], [link])
+    flows = [qs.run(scenario, duration=30, seed=seed)["f"] for seed in range(5)]
+    known, wanted = finding(flows, throughput=1), qs.confidence([flow.throughput for flow in flows])
+    assert (known.measured, known.low, known.high, known.level) == (wanted.mean, wanted.low, wanted.high, 0.95)
+    assert known.low < known.measured < known.high
+    for limit, verdict in [
+        (known.low, "pass"),
+        (math.nextafter(known.low, math.inf), "pass?"),
+        (known.high, "FAIL?"),
+        (math.nextafter(known.high, math.inf), "FAIL"),
+    ]:
+        assert finding(flows, throughput=limit).verdict == verdict, limit
+    assert math.isnan(finding(flows[0], throughput=1).low) and finding(flows[0], throughput=1).sure is None
+
+
 def test_no_loss_in_few_packets_shows_little(kept):
     """The score interval of none among n ends at z^2 / (n + z^2)."""
     found = finding(kept, loss=0.001)
@@ -400,15 +430,25 @@ def test_the_classes_of_y1541():
     for number, (delay, pdv) in enumerate(table):
         wanted = {"delay_mean": delay, "loss": 0.001} | ({"pdv_p99_9": pdv} if pdv else {})
         assert qs.sla.y1541(number).objectives == qs.SLA(**wanted).objectives
-    for wrong in (6, -1, 0.5, "0 ms"):
-        with pytest.raises(qs.ScenarioError, match="class must be a whole number from 0 to 5"):
+    for number, delay in ((6, 0.1), (7, 0.4)):
+        wanted = {"delay_mean": delay, "loss": "0.001 %", "pdv_p99_999": 0.05}
+        assert qs.sla.y1541(number).objectives == qs.SLA(**wanted).objectives
+    for wrong in (8, -1, 0.5, "0 ms"):
+        with pytest.raises(qs.ScenarioError, match="class must be a whole number from 0 to 7"):
             qs.sla.y1541(wrong)
+
+
+def test_the_provisional_classes_of_y1541_are_marked_so(kept):
+    for number in range(8):
+        said = f"class {number} is provisional" in " ".join(str(qs.sla.y1541(number).evaluate(kept)).split())
+        assert said == (number >= 6)
+    assert "too few packets" in str(qs.sla.y1541(6).evaluate(kept)), "the quantile asks for a hundred thousand"
 
 
 def test_figures_at_second_hand_say_so_in_docstring_and_report(kept):
     for made in (qs.sla.y1541, qs.sla.voice, qs.sla.Call):
         assert re.search(r"not\s+been\s+verified", made.__doc__)
-    for policy in (*map(qs.sla.y1541, range(6)), qs.sla.voice(mos=1), qs.SLA(r=1)):
+    for policy in (*map(qs.sla.y1541, range(8)), qs.sla.voice(mos=1), qs.SLA(r=1)):
         report = policy.evaluate(kept)
         said = "second hand and not verified against the recommendation"
         assert said in " ".join(str(report).split()) and said in report._repr_html_()
