@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from qossim._axes import Grid
 
-__all__ = ["TAKEN", "VARIABLES", "Variable", "columns", "dataset"]
+__all__ = ["TAKEN", "VARIABLES", "Variable", "columns", "dataset", "imported"]
 
 
 class Variable(NamedTuple):
@@ -186,3 +187,14 @@ def dataset(
     coordinates["port"] = np.array(list(names.port), dtype=np.str_)
     coordinates["class"] = np.array(list(names.cls), dtype=np.str_)
     return xr.Dataset(data, coordinates, attributes)
+
+
+@functools.cache
+def imported() -> None:
+    """Import what a table needs, before anything runs: half a second after Ctrl-C is too late.
+
+    An empty table does it: xarray looks for other packages when the first is made.
+    """
+    from qossim._axes import Grid
+
+    dataset((), Grid({}, ()), 1, (), warmup=False, attributes={})

@@ -4,24 +4,23 @@
 Lines of JSON. The first says what the sweep is; a line ``{"layout": k, "flows": ..., "ports": ...}`` names the flows
 and ports of the runs that follow with that ``layout``; a run is ``{"point": ..., "replication": ..., "layout": k,
 "scenario": ..., "numbers": [...]}``, with the fingerprint of the scenario that was run, floats that read back to the
-last bit, and null for NaN. Lines are only ever appended, each in one piece: what a crash can leave is a last line that
-is torn, and that run is done again.
+last bit, and null for NaN. Lines are only ever appended. What a crash or a full disk can leave is a last line that is
+torn; it is cut away, and that run is done again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import math
 import os
 import struct
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from qossim._points import Layout, Row, width
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Journal"]
 
@@ -31,54 +30,70 @@ _BEGINNING = f'{{"format": "{_FORMAT}", '.encode()
 
 
 class Journal:
-    """A file of finished runs, open for more of them; safe to use from several threads.
+    """A file of finished runs, to which more are appended; safe to use from several threads.
 
     Attributes
     ----------
+    path : Path
+        The file.
     rows : list of Row
-        What was in it when it was opened.
+        What was in it when it was read.
+    count : int
+        How many runs are in it now.
+    fault : OSError or None
+        Why it takes no more.
     """
 
-    def __init__(self, path: Path, file: int, rows: list[Row], layouts: dict[Layout, int]) -> None:
+    def __init__(self, path: Path, rows: list[Row], layouts: dict[Layout, int], end: int, size: int) -> None:
         self.path = path
         self.rows = rows
-        self._file = file
+        self.count = len(rows)
+        self.fault: OSError | None = None
+        self._file: int | None = None
+        self._end, self._size = end, size  # of the lines that were written to their end, and of the file
         self._layouts = layouts
         self._lock = threading.Lock()
 
     @classmethod
     def create(cls, path: Path, sweep: dict[str, Any], *, anew: bool = False) -> Self:
-        """A new file for a sweep, or, `anew`, an old one from its beginning.
+        """A new file for a sweep, or, `anew`, an old one from its beginning; an empty one is as good as new.
 
         Raises
         ------
         FileExistsError
             It is there already.
+        OSError
+            It cannot be written.
         """
         first = _line({"format": _FORMAT, "version": _FORMAT_VERSION, "sweep": sweep})  # before there is a file
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-        try:
-            file = os.open(path, flags | (os.O_TRUNC if anew else os.O_EXCL), 0o666)
-        except FileExistsError:
-            raise FileExistsError(
-                f"save: {path} is there already: go on with it by resume=, or remove it to start anew"
-            ) from None
-        except OSError as error:
-            why = f"save: this file cannot be written ({error.strerror})"
-            raise OSError(error.errno, why, str(path)) from None
-        self = cls(path, file, [], {})
+        old = path.exists()
+        size = path.stat().st_size if old else 0
+        if size and not anew:
+            why = "go on with it by resume=, or remove it to start anew"
+            raise FileExistsError(f"save: {path} is there already: {why}")
+        self = cls(path, [], {}, 0, size)
+        self._open("resume" if anew else "save", 0 if old else os.O_CREAT | os.O_EXCL)
         try:
             self._append(first)
-        except BaseException:
+        except BaseException as error:
             self.close()
-            path.unlink(missing_ok=True)
+            if not old:
+                path.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise self._refused("save", error) from None
             raise
         return self
 
     @classmethod
-    def reopen(cls, path: Path, levels: int) -> Self:
-        """An old file, to go on with; what a crash tore off is cut away. `levels` is the number of quantiles."""
-        lines, whole = _lines(path)
+    def read(cls, path: Path, levels: int) -> Self:
+        """An old file, to go on with. `levels` is the number of quantiles.
+
+        Raises
+        ------
+        ValueError
+            It is damaged.
+        """
+        lines, whole, size = _lines(path)
         found: dict[int, Layout] = {}
         rows = []
         for number, line in enumerate(lines[1:], start=2):
@@ -88,9 +103,39 @@ class Journal:
                 raise ValueError(f"{path}, line {number}: damaged ({type(error).__name__}: {error})") from error
             if row is not None:
                 rows.append(row)
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-        os.ftruncate(file, whole)
-        return cls(path, file, rows, {layout: number for number, layout in found.items()})
+        return cls(path, rows, {layout: number for number, layout in found.items()}, whole, size)
+
+    def ready(self) -> None:
+        """Open it for more runs, if it is not; what a crash tore off is cut away.
+
+        Raises
+        ------
+        OSError
+            It cannot be written, or another process is writing to it.
+        ValueError
+            It is not what it was when it was read.
+        """
+        if self._file is None:
+            self._open("resume")
+
+    def _open(self, field: str, flags: int = 0) -> None:
+        try:
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | flags | getattr(os, "O_BINARY", 0), 0o666)
+            try:
+                _claim(file)
+                if os.fstat(file).st_size != self._size:
+                    raise ValueError(f"{field}: {self.path} has changed since it was read: another sweep wrote to it")
+                if self._size > self._end:
+                    os.ftruncate(file, self._end)
+            except BaseException:
+                os.close(file)
+                raise
+        except OSError as error:
+            raise self._refused(field, error) from None
+        self._file = file
+
+    def _refused(self, field: str, error: OSError) -> OSError:
+        return OSError(error.errno, f"{field}: this file cannot be written ({error.strerror})", str(self.path))
 
     @staticmethod
     def sweep_of(path: Path) -> dict[str, Any] | None:
@@ -101,7 +146,7 @@ class Journal:
         ValueError
             It is no such file, or of a later version.
         """
-        lines, _ = _lines(path)
+        lines, _, _ = _lines(path)
         if not lines and _BEGINNING.startswith(path.read_bytes()[: len(_BEGINNING)]):
             return None
         try:
@@ -117,9 +162,21 @@ class Journal:
         return sweep
 
     def write(self, row: Row) -> None:
-        """Append one run. Once this returns, only a failing disk can lose it."""
+        """Append one run.
+
+        Once this returns, the run outlives this process, however that ends. The system may keep it in memory for some
+        seconds, in which a power cut loses it.
+
+        Raises
+        ------
+        OSError
+            It could not be written, for want of room perhaps. The file ends with the last whole line, and takes no
+            more: the same is raised from then on.
+        """
         point, replication, layout, numbers, mark = row
         with self._lock:
+            if self.fault is not None:
+                raise self.fault
             number = self._layouts.get(layout)
             if number is None:
                 number = len(self._layouts)
@@ -128,14 +185,50 @@ class Journal:
             values = [None if math.isnan(each) else each for each in struct.unpack(f"{len(numbers) // 8}d", numbers)]
             told = {"point": point, "replication": replication, "layout": number, "scenario": mark, "numbers": values}
             self._append(_line(told))
+            self.count += 1
 
     def _append(self, line: bytes) -> None:
+        """Write all of a line, or nothing."""
+        assert self._file is not None
         left = memoryview(line)
-        while left:
-            left = left[os.write(self._file, left) :]
+        try:
+            while left:
+                written = os.write(self._file, left)
+                if not written:
+                    raise OSError(errno.EIO, "nothing was written")
+                left = left[written:]
+        except BaseException as error:
+            if isinstance(error, OSError):
+                self.fault = error
+            with contextlib.suppress(OSError):  # then a torn line is the last, and cut away by who resumes
+                os.ftruncate(self._file, self._end)
+            raise
+        self._end += len(line)
 
     def close(self) -> None:
-        os.close(self._file)
+        """Take no more; where files are far away, this may bring to light that they are not written."""
+        with self._lock:
+            file, self._file = self._file, None
+            if file is None:
+                return
+            try:
+                os.close(file)
+            except OSError as error:
+                self.fault = self.fault or error
+
+
+def _claim(file: int) -> None:
+    """Have a file for this process alone, where the system knows how."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN):
+            raise OSError(errno.EAGAIN, "another process is writing to it") from None
+        # a file system without locks
 
 
 def _line(told: dict[str, Any]) -> bytes:
@@ -146,11 +239,14 @@ def _line(told: dict[str, Any]) -> bytes:
         return json.dumps(told, allow_nan=False).encode() + b"\n"
 
 
-def _lines(path: Path) -> tuple[list[bytes], int]:
-    """The lines that were written to their end, and how many bytes they take."""
-    content = path.read_bytes()
+def _lines(path: Path) -> tuple[list[bytes], int, int]:
+    """The lines that were written to their end, how many bytes they take, and how many the file has."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise OSError(error.errno, f"resume: this file cannot be read ({error.strerror})", str(path)) from None
     whole = content.rfind(b"\n") + 1
-    return content[:whole].split(b"\n")[:-1], whole
+    return content[:whole].split(b"\n")[:-1], whole, len(content)
 
 
 def _whole(value: object, name: str) -> int:

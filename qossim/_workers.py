@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
@@ -21,12 +20,16 @@ from qossim.run import _watched
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
+    from qossim._interrupt import Interrupt
     from qossim.run import Progress
 
 __all__ = ["Bar", "Pool", "count", "hand_out"]
 
 _TASK = 0.05
 """Seconds that a task should take: long against handing it over, short against a person's patience."""
+
+_LOOK = 0.1
+"""Seconds after which to look at once whether Ctrl-C has been pressed."""
 
 
 class Job(Protocol):
@@ -35,6 +38,7 @@ class Job(Protocol):
     settings: Settings
     grid: Grid
     wanted: list[int]
+    interrupt: Interrupt
 
     @property
     def saves(self) -> bool:
@@ -43,6 +47,13 @@ class Job(Protocol):
     @property
     def done(self) -> int:
         """Runs that are finished."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether its file takes no more."""
+
+    def check(self) -> None:
+        """Raise if it does not."""
 
     def deliver(self, row: Row) -> None:
         """Take a finished run; any thread may call it."""
@@ -125,8 +136,9 @@ def _workers_of(executor: Any) -> int:
 class Bar:
     """How many runs are done: a bar, a function to be told, or nothing."""
 
-    def __init__(self, progress: Progress, total: int, done: int) -> None:
+    def __init__(self, progress: Progress, total: int, done: int, interrupt: Interrupt) -> None:
         self._told = progress if callable(progress) else None
+        self._interrupt = interrupt
         self._bar: Any = None
         self._done, self._total = done, total
         if progress is True or (progress is None and _watched()):
@@ -159,7 +171,7 @@ class Bar:
             self._bar.update(done - self._done)
         self._done = done
         if self._told is not None:
-            self._told(done / self._total)
+            self._interrupt.open(self._told, done / self._total)
 
 
 def hand_out(tasks: Iterator[Task], job: Job, pool: Pool, executor: Executor, bar: Bar) -> None:
@@ -184,9 +196,10 @@ class _Round:
         self.executor = executor
         self.bar = bar
         self.under_way: dict[Future[Outcome], list[Task]] = {}
-        self.stop = threading.Event()
+        self.stopped = False
         self.processes: dict[int, Any] = {}
         self._cost = 0.0  # seconds of a run
+        self._own = (self._take, self._watch) if pool.shared else ()
         self._together = pool.shared or not job.saves  # else each run is handed back as soon as it is finished
 
     def run(self, tasks: Iterator[Task]) -> None:
@@ -197,12 +210,17 @@ class _Round:
                     pass
                 if not self.under_way:
                     return
-                done, _ = futures.wait(self.under_way, timeout=0.2, return_when=futures.FIRST_COMPLETED)
+                done, _ = futures.wait(self.under_way, timeout=_LOOK, return_when=futures.FIRST_COMPLETED)
                 for future in done:
                     self._receive(future)
+                if self.job.broken:
+                    self._break_off()
+                    self.job.check()
                 self.bar.reach(self.job.done)
+                self.job.interrupt.check()
         except BaseException:
-            self._break_off()
+            if not self.stopped:
+                self._break_off()
             raise
 
     def _submit(self, left: _Left) -> bool:
@@ -210,10 +228,7 @@ class _Round:
         if not chunk:
             return False
         try:
-            if self.pool.shared:
-                future = self.executor.submit(work, self.job.settings, chunk, self.job.deliver, self._watch)
-            else:
-                future = self.executor.submit(work, self.job.settings, chunk)
+            future = self._handed(work, self.job.settings, chunk, *self._own)
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
         except RuntimeError as error:
@@ -231,8 +246,17 @@ class _Round:
         fair = -(-left // (2 * self.pool.workers))
         return max(1, min(int(_TASK / self._cost), fair))
 
-    def _watch(self, fraction: float) -> None:
-        if self.stop.is_set():
+    def _handed(self, *work: Any) -> Future[Outcome]:
+        """One press of Ctrl-C lets an executor take work in peace; two are for one that does not answer."""
+        return self.job.interrupt.open(self.executor.submit, *work, enough=2)
+
+    def _take(self, row: Row) -> None:
+        """A thread has finished a run; no other one is begun when the sweep ends."""
+        self.job.deliver(row)
+        self._watch()
+
+    def _watch(self, fraction: float = 0.0) -> None:
+        if self.stopped or self.job.interrupt.presses or self.job.broken:
             raise Stopped
 
     def _receive(self, future: Future[Outcome]) -> None:
@@ -268,6 +292,7 @@ class _Round:
         who = f"worker process {' and '.join(died)} died" if died else f"a worker died ({error})"
         chunks = [*self.under_way.values(), *([chunk] if chunk else [])]
         points = sorted({task.point for each in chunks for task in each})
+        self.job.interrupt.check()  # processes of a terminal are interrupted with their parent, and may die of it
         return self.job.grief(f"{who}; under way or next were {self._spoken(points)}", points)
 
     def _lost(self, chunk: Sequence[Task], error: BaseException) -> SweepError:
@@ -281,12 +306,18 @@ class _Round:
         return f"the points {shown}" + (f" and {len(points) - 10} more" if len(points) > 10 else "")
 
     def _break_off(self) -> None:
-        """Nothing new is begun; what threads are at ends at once, what others have finished is kept."""
-        self.stop.set()
+        """Nothing new is begun; what threads are at ends at once, what others have finished is kept.
+
+        A thread that does not end, because it is still building its scenario, is waited for until Ctrl-C is pressed
+        another time.
+        """
+        self.stopped = True
         for future in self.under_way:
             future.cancel()
+        patience = self.job.interrupt.presses + 1
         if self.pool.shared:
-            futures.wait(self.under_way)
+            while futures.wait(self.under_way, timeout=_LOOK).not_done and self.job.interrupt.presses < patience:
+                pass
         self._collect()
 
     def _collect(self) -> None:

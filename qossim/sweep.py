@@ -7,7 +7,6 @@ that points see the same random numbers and differences between them are theirs 
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import math
@@ -22,10 +21,11 @@ import numpy as np
 
 from qossim import units
 from qossim._axes import Grid, name_of, zipped
-from qossim._dataset import TAKEN, VARIABLES, columns, dataset
+from qossim._dataset import TAKEN, VARIABLES, columns, dataset, imported
+from qossim._interrupt import Interrupt
 from qossim._journal import Journal
 from qossim._measured import VERSIONS, plain_seed, seed_from_plain
-from qossim._points import Failure, Layout, Row, Settings, Task, built, fingerprint, work
+from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, work
 from qossim._workers import Bar, Pool, count, hand_out
 from qossim.errors import ScenarioError, SweepError
 from qossim.run import _duration, _generator, _root, _warmup
@@ -207,16 +207,18 @@ def sweep(
     )
     pool = Pool(executor, workers)
     pool.check(build, grid)
-    importlib.import_module("xarray")  # a second's import at the end would lose the table to another Ctrl-C
-    job = _Job(settings, grid, rule, shown, tuple(levels))
-    if settings.written:
-        job.open(new, old, told)
-    try:
-        with Bar(progress, grid.size * rule.least, job.done) as bar:
-            job.run(pool, bar)
-    finally:
-        job.close()
-    return job.table()
+    imported()
+    with Interrupt() as interrupt:
+        job = _Job(settings, grid, rule, shown, tuple(levels), interrupt)
+        if settings.written:
+            job.open(new, old, told)
+        try:
+            with Bar(progress, grid.size * rule.least, job.done, interrupt) as bar:
+                job.run(pool, bar)
+        finally:
+            job.close()
+        job.check()
+        return job.table()
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -238,9 +240,11 @@ def _path(given: PathLike | None, field: str) -> Path | None:
     if given is None:
         return None
     name = os.fsdecode(given)
-    if not name or Path(name).is_dir():
-        raise units.refusal(field, "the path of a file", name, "a folder" if name else "")
-    return Path(name)
+    path = Path(name)
+    if not name or (path.exists() and not path.is_file()):
+        why = "" if not name else "a folder" if path.is_dir() else "not a plain file"
+        raise units.refusal(field, "the path of a file", name, why)
+    return path
 
 
 def _levels(quantiles: object) -> list[float]:
@@ -324,19 +328,29 @@ class _Job:
     """A sweep under way."""
 
     def __init__(
-        self, settings: Settings, grid: Grid, rule: _Rule, seed: int | SeedSequence, levels: tuple[float, ...]
+        self,
+        settings: Settings,
+        grid: Grid,
+        rule: _Rule,
+        seed: int | SeedSequence,
+        levels: tuple[float, ...],
+        interrupt: Interrupt,
     ):
         self.settings = settings
         self.grid = grid
         self.rule = rule
         self.seed = seed
         self.levels = levels
+        self.interrupt = interrupt
         self.rows: dict[tuple[int, int], tuple[Layout, bytes]] = {}
+        """What is finished of what is wanted, by point and replication."""
+        self._spare: dict[tuple[int, int], tuple[Layout, bytes]] = {}  # replications that nobody has asked for yet
         self.wanted = [rule.least] * grid.size
         """Replications of each point."""
         self.complete = False
         self.met: list[bool] = []
         self._journal: Journal | None = None
+        self._closed = False
 
     @property
     def saves(self) -> bool:
@@ -347,6 +361,11 @@ class _Job:
     def done(self) -> int:
         """Runs that are finished."""
         return len(self.rows)
+
+    @property
+    def broken(self) -> bool:
+        """Whether its file takes no more."""
+        return self._journal is not None and self._journal.fault is not None
 
     # its file
 
@@ -363,17 +382,13 @@ class _Job:
             if told.get(name) != value:
                 shown, other = (units.shown(each) for each in (told.get(name), value))
                 raise ValueError(f"resume: {resume} is of another sweep: {name} is {shown} there and {other} here")
-        self._journal = Journal.reopen(resume, len(self.levels))
-        try:
-            self._check(resume, self._journal.rows)
-        except BaseException:
-            self.close()
-            raise
+        self._journal = self.interrupt.open(Journal.read, resume, len(self.levels))
+        self._compare(resume, self._journal.rows)
         for row in self._journal.rows:
             if row[0] < self.grid.size:
                 self._keep(row)
 
-    def _check(self, path: Path, rows: list[Row]) -> None:
+    def _compare(self, path: Path, rows: list[Row]) -> None:
         """Refuse rows of a scenario that `build` does not make of their point now."""
         marks: dict[int, set[str]] = {}
         for point, _, _, _, mark in rows:
@@ -410,47 +425,81 @@ class _Job:
     def _fingerprint(self, point: int, parameters: dict[str, Any]) -> str:
         """What tells the scenario of a point from another, so that a build that has changed is found out."""
         try:
-            return fingerprint(built(self.settings, parameters))
+            return self.interrupt.open(lambda: fingerprint(built(self.settings, parameters)))
         except Exception as error:
             raise self.failed(Failure(point, None, error)) from error
 
     def close(self) -> None:
+        """Take nothing more: a thread that nobody waits for any longer may still be at work."""
+        self._closed = True
         if self._journal is not None:
             self._journal.close()
+
+    def check(self) -> None:
+        """Raise if its file could not be written, which is no point's fault."""
+        if self._journal is None or self._journal.fault is None:
+            return
+        path, error = self._journal.path, self._journal.fault
+        raise SweepError(
+            f"the file {path} cannot be written ({error.strerror or error}): {self._journal.count} of {self.done} "
+            f'finished runs were written before; when there is room again, go on with resume="{path}"',
+            table=self.table(),
+        ) from error
 
     # its runs
 
     def _keep(self, row: Row) -> None:
-        self.rows[row[0], row[1]] = row[2], row[3]
+        point, replication, layout, numbers, _ = row
+        where = self.rows if replication < self.wanted[point] else self._spare
+        where[point, replication] = layout, numbers
 
     def deliver(self, row: Row) -> None:
-        """Take a finished run, for once; any worker of this process may call it."""
+        """Take a finished run, for once; any worker of this process may call it.
+
+        Raises
+        ------
+        Stopped
+            The sweep has ended without it.
+        """
+        if self._closed:
+            raise Stopped
         if row[:2] in self.rows:
             return
-        if self._journal is not None:
-            self._journal.write(row)
-        self._keep(row)
+        try:
+            if self._journal is not None:
+                self._journal.write(row)
+        except OSError:
+            pass  # the journal keeps it, and `check` raises
+        finally:
+            self._keep(row)
 
     def run(self, pool: Pool, bar: Bar) -> None:
-        """All runs; returns early, with `complete` False, on Ctrl-C."""
-        try:
-            while True:
+        """All runs; returns early, with `complete` False, if Ctrl-C comes before the last is finished."""
+        while True:
+            try:
                 self._round(pool, bar)
-                if not self._further():
-                    break
-                bar.expect(sum(self.wanted))
-            self.complete = True
-        except KeyboardInterrupt:
-            return
+            except KeyboardInterrupt:
+                if self.done < sum(self.wanted):
+                    return
+            if not self._further():
+                break
+            bar.expect(sum(self.wanted))
+        self.complete = True
         self._warn()
 
     def _round(self, pool: Pool, bar: Bar) -> None:
+        self.interrupt.check()
+        if self._journal is not None and len(self.rows) < sum(self.wanted):
+            self._journal.ready()
         tasks = self._tasks()
         if pool.executor is None and pool.workers == 1:
             self._alone(tasks, bar)
         elif pool.executor is None:
-            with futures.ThreadPoolExecutor(pool.workers, thread_name_prefix="qossim") as threads:
+            threads = futures.ThreadPoolExecutor(pool.workers, thread_name_prefix="qossim")
+            try:
                 hand_out(tasks, self, pool, threads, bar)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
         else:
             hand_out(tasks, self, pool, pool.executor, bar)
 
@@ -468,10 +517,13 @@ class _Job:
 
     def _alone(self, tasks: Iterator[Task], bar: Bar) -> None:
         def deliver(row: Row) -> None:
-            self.deliver(row)
+            self.interrupt.shut(self.deliver, row)
             bar.reach(self.done)
+            if self.broken:
+                raise Stopped
 
-        outcome = work(self.settings, tasks, deliver)
+        outcome = self.interrupt.open(work, self.settings, tasks, deliver)
+        self.check()
         if outcome.failure is not None:
             raise self.failed(outcome.failure) from outcome.failure.error
 
@@ -495,15 +547,16 @@ class _Job:
         """Wants more replications of the points that need them; False if none does, or may."""
         if not self.rule.goals:
             return False
-        self.met, more = [], False
-        for point in range(self.grid.size):
-            have = self.wanted[point]
-            need = self._needed(point, have)
-            self.met.append(need <= have)
-            if need > have and have < self.rule.most:
-                self.wanted[point] = min(need, self.rule.most)
-                more = True
-        return more
+        needed = [self._needed(point, have) for point, have in enumerate(self.wanted)]
+        self.met = [need <= have for need, have in zip(needed, self.wanted, strict=True)]
+        wanted = [max(have, min(need, self.rule.most)) for need, have in zip(needed, self.wanted, strict=True)]
+        if wanted == self.wanted:
+            return False
+        self.wanted = wanted
+        spare, self._spare = self._spare, {}
+        for (point, replication), (layout, numbers) in spare.items():
+            self._keep((point, replication, layout, numbers, ""))
+        return True
 
     def _needed(self, point: int, have: int) -> int:
         """Replications after which the target should be reached; `have` if it is."""
@@ -535,7 +588,7 @@ class _Job:
     # what comes of it
 
     def table(self) -> xr.Dataset:
-        rows = ((*key, *self.rows[key]) for key in sorted(self.rows) if key[1] < self.wanted[key[0]])
+        rows = ((*key, *self.rows[key]) for key in sorted(self.rows))
         found = dataset(
             rows,
             self.grid,

@@ -24,6 +24,8 @@ import xarray as xr
 from numpy.random import SeedSequence
 
 import qossim as qs
+from qossim._dataset import dataset
+from qossim.statistics import target_reached
 from tests import builds
 from tests.builds import failing, link
 
@@ -42,6 +44,16 @@ def processes() -> Iterator[futures.ProcessPoolExecutor]:
 def whole() -> xr.Dataset:
     """What one worker makes of it."""
     return sweep(link, AXES, 5, workers=1)
+
+
+ELSEWHERE: dict[str, Any] = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
+"""Where a Python of its own finds the package and its tests."""
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run in a process of its own."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **ELSEWHERE)
 
 
 def same_bytes(one: xr.Dataset, other: xr.Dataset) -> None:
@@ -498,6 +510,208 @@ def test_a_build_that_changes_what_it_is_given_changes_no_other_run(workers: int
     assert (table["sent"].values == expected["sent"].values).all()
 
 
+# -- what its file cannot take -----------------------------------------------------------------------------------------
+
+
+def torn(file: Path, after: int, error: OSError) -> Callable[[int, memoryview], int]:
+    """A disk that takes half of the run that follows so many, then fails once."""
+    write, runs, half = os.write, 0, 0
+
+    def writing(fd: int, data: memoryview) -> int:
+        nonlocal runs, half
+        if bytes(data[:9]) == b'{"point":':
+            runs += 1
+            if runs == after + 1:
+                half = 1
+                return write(fd, data[: len(data) // 2])
+        elif half == 1:
+            half = 2
+            raise error
+        return write(fd, data)
+
+    return writing
+
+
+@pytest.mark.parametrize("kind", ["alone", "threads", "processes"])
+def test_a_full_disk_is_the_fault_of_the_file_and_loses_nothing_that_was_finished(
+    kind: str,
+    processes: futures.ProcessPoolExecutor,
+    whole: xr.Dataset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    how: dict[str, dict[str, Any]] = {
+        "alone": {"workers": 1},
+        "threads": {"workers": 2},
+        "processes": {"executor": processes},
+    }
+    file = tmp_path / "runs"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", torn(file, 11, OSError(28, "No space left on device")))
+        with pytest.raises(qs.SweepError) as caught:
+            sweep(link, AXES, 5, save=file, **how[kind])
+    text = str(caught.value)
+    assert text.startswith(f"the file {file} cannot be written (No space left on device): 11 of ")
+    assert text.endswith(f'go on with resume="{file}"')
+    assert caught.value.points == [] and isinstance(caught.value.__cause__, OSError)
+    table = caught.value.table
+    assert table is not None and table.attrs["complete"] == 0
+    there = table["sent"].notnull()
+    assert f"11 of {int(there.sum())} finished runs" in text
+    assert 12 <= there.sum() < 30
+    assert len(ran(file)) == 11 and file.read_bytes().endswith(b"\n")
+    xr.testing.assert_equal(table, whole.where(there.isel(flow=0, drop=True)))
+    same_bytes(sweep(link, AXES, 5, resume=file, **how[kind]), whole)
+
+
+def test_a_limit_on_the_size_of_a_file_is_met_at_the_end_of_a_line(whole: xr.Dataset, tmp_path: Path) -> None:
+    """A real one: the system writes as much as there is room for, then refuses."""
+    file = tmp_path / "runs"
+    code = f"""
+        import resource
+        import qossim as qs
+        from tests.builds import link
+        from tests.test_sweep_workers import AXES, sweep
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+        try:
+            sweep(link, AXES, 5, save={str(file)!r}, workers=2)
+        except qs.SweepError as error:
+            print(error)
+    """
+    done = python(code)
+    assert f"the file {file} cannot be written (File too large)" in done.stdout, done.stderr
+    content = file.read_bytes()
+    assert 8000 < len(content) <= 9000 and content.endswith(b"\n")
+    assert 0 < len(ran(file)) < 30
+    same_bytes(sweep(link, AXES, 5, resume=file), whole)
+
+
+def test_a_write_that_is_short_is_continued(tmp_path: Path, whole: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:97]))
+    same_bytes(sweep(link, AXES, 5, save=tmp_path / "runs"), whole)
+    same_bytes(sweep(link, AXES, 5, resume=tmp_path / "runs"), whole)
+
+
+def test_an_error_at_closing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files are far away, this is when they are written."""
+    close, file = os.close, tmp_path / "runs"
+
+    def failing_close(fd: int) -> None:
+        mine = os.path.samestat(os.fstat(fd), os.stat(file))
+        close(fd)
+        if mine:
+            raise OSError(122, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "close", failing_close)
+    with pytest.raises(qs.SweepError, match=r"runs cannot be written \(Disk quota exceeded\)") as caught:
+        sweep(link, AXES, save=file)
+    assert caught.value.table is not None and caught.value.table["sent"].notnull().all()
+
+
+@pytest.mark.parametrize("fields", [("save",), ("resume",), ("save", "resume")])
+def test_an_empty_file_is_as_good_as_a_new_one(fields: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    file.touch()
+    table = sweep(link, AXES, **dict.fromkeys(fields, file))
+    assert len(ran(file)) == 6
+    same_bytes(sweep(link, AXES, resume=file), table)
+
+
+def test_an_empty_file_is_still_there_when_it_cannot_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "runs"
+    file.touch()
+
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match=r"save: this file cannot be written \(No space left on device\)"):
+        sweep(link, AXES, save=file)
+    assert file.read_bytes() == b""
+
+
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are; a superuser would be allowed to write nevertheless."""
+    opened = os.open
+
+    def opening(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", opening)
+
+
+def test_a_file_with_everything_in_it_is_only_read(
+    tmp_path: Path, whole: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, 5, save=file)
+    read_only(monkeypatch)
+    same_bytes(sweep(link, AXES, 5, resume=file), whole)
+    with pytest.raises(PermissionError, match=r"resume: this file cannot be written \(Permission denied\).*runs"):
+        sweep(link, AXES, 6, resume=file)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, save=file)
+
+    def unreadable(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", unreadable)
+    with pytest.raises(PermissionError, match=r"resume: this file cannot be read \(Permission denied\).*runs"):
+        sweep(link, AXES, resume=file)
+
+
+def test_two_processes_do_not_write_to_one_file(tmp_path: Path, whole: xr.Dataset) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, save=file)
+    code = f"""
+        import sys
+        from tests.builds import link
+        from tests.test_sweep_workers import AXES, sweep
+        def hold(share):
+            print("began", flush=True)
+            sys.stdin.readline()
+        sweep(link, AXES, 5, resume={str(file)!r}, workers=1, progress=hold)
+    """
+    command, pipe = [sys.executable, "-c", textwrap.dedent(code)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, **ELSEWHERE) as other:
+        assert other.stdout is not None and other.stdout.readline() == "began\n"
+        with pytest.raises(OSError, match=r"resume: this file cannot be written \(another process is writing to it\)"):
+            sweep(link, AXES, 5, resume=file)
+        other.communicate("\n" * 30)
+    assert other.returncode == 0
+    same_bytes(sweep(link, AXES, 5, resume=file), whole)
+
+
+def test_a_file_that_grew_since_it_was_read_is_not_written_to(tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, save=file)
+    line = file.read_bytes().splitlines()[-1] + b"\n"
+
+    def meddling(**parameters: Any) -> qs.Scenario:
+        with file.open("ab") as other:
+            other.write(line)
+        return link(**parameters)
+
+    meddling.__module__, meddling.__qualname__ = "tests.builds", "link"
+    before = file.read_bytes()
+    with pytest.raises(ValueError, match=r"resume: .*runs has changed since it was read"):
+        sweep(meddling, AXES, 2, resume=file)
+    assert file.read_bytes().startswith(before)
+
+
+def test_what_is_no_plain_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for field in ("save", "resume"):
+        with pytest.raises(qs.ScenarioError, match=f"{field} must be the path of a file, got .*not a plain file"):
+            sweep(link, {}, **{field: tmp_path / "pipe"})
+
+
 # -- interrupted -------------------------------------------------------------------------------------------------------
 
 
@@ -516,24 +730,182 @@ def interrupt_after(runs: int, total: int) -> Callable[[float], None]:
 def test_ctrl_c_returns_what_there_is(workers: int, runs: int, whole: xr.Dataset, tmp_path: Path) -> None:
     file = tmp_path / "runs"
     table = sweep(link, AXES, 5, workers=workers, save=file, progress=interrupt_after(runs, 30))
-    assert table.attrs["complete"] == 0
     there = table["sent"].notnull()
+    assert table.attrs["complete"] == (there.sum() == 30)  # the other worker may have been at the last
     assert runs <= int(there.sum()) == len(ran(file))
     assert dict(table.sizes) == dict(whole.sizes)
     xr.testing.assert_equal(table, whole.where(there.isel(flow=0, drop=True)))
     same_bytes(sweep(link, AXES, 5, resume=file), whole)
 
 
-def test_ctrl_c_breaks_off_long_runs_of_threads_at_once() -> None:
+def press(after: float, times: int = 1) -> threading.Thread:
+    """A person who presses Ctrl-C, and goes on pressing."""
+
+    def pressing() -> None:
+        for _ in range(times):
+            time.sleep(after)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    person = threading.Thread(target=pressing)
+    person.start()
+    return person
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_breaks_off_long_runs_at_once(workers: int) -> None:
     """A run of a billion packets would take minutes."""
-    began = time.monotonic()
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    table = sweep(functools.partial(link, load=0.9), {"limit": [1, 2, 3]}, duration=1e6, record="summary", workers=2)
-    timer.join()
-    assert time.monotonic() - began < 3
+    person = press(0.5)
+    axes = {"limit": [1, 2, 3]}
+    table = sweep(functools.partial(link, load=0.9), axes, duration=1e6, record="summary", workers=workers)
+    pressed = time.monotonic()
+    person.join()
+    assert time.monotonic() - pressed < 1
     assert table.attrs["complete"] == 0
     assert table.sizes["limit"] == 3 and table.sizes["flow"] == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_while_the_table_is_made_loses_nothing(
+    workers: int, whole: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last run there is nothing to break off; after another Ctrl-C the table of what there is comes back."""
+
+    def impatient(*given: Any, **more: Any) -> xr.Dataset:
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+        return dataset(*given, **more)
+
+    monkeypatch.setattr(sys.modules["qossim.sweep"], "dataset", impatient)
+    same_bytes(sweep(link, AXES, 5, workers=workers), whole)
+    table = sweep(link, AXES, 5, workers=workers, progress=interrupt_after(7, 30))
+    assert table.attrs["complete"] == 0 and 7 <= table["sent"].notnull().sum() < 30
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_it_is_worked_out_how_many_more_runs_are_needed_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def impatient(*given: Any, **more: Any) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return target_reached(*given, **more)
+
+    auto = functools.partial(sweep, link, {"load": [0.2, 0.9]}, "auto", least=3)
+    expected = sweep(link, {"load": [0.2, 0.9]}, 3)
+    monkeypatch.setattr(sys.modules["qossim.sweep"], "target_reached", impatient)
+    reached = auto(target={"delay_mean": 1.0})
+    assert reached.attrs["complete"] == 1 and reached["target_reached"].all()
+    table = auto(target={"delay_mean": "0.1 ms"})
+    assert table.attrs["complete"] == 0 and table.attrs["target_reached"] == 0
+    assert table["target_reached"].values.tolist() == [True, False]
+    xr.testing.assert_equal(table["delay_mean"][:, :3], expected["delay_mean"])
+    assert table["sent"][:, 3:].isnull().all()
+
+
+def test_ctrl_c_before_anything_runs_is_an_interrupt_like_any_other(tmp_path: Path) -> None:
+    def impatient(**given: Any) -> qs.Scenario:
+        signal.raise_signal(signal.SIGINT)
+        return link(**given)
+
+    impatient.__module__, impatient.__qualname__ = "tests.builds", "link"
+    file = tmp_path / "runs"
+    with pytest.raises(KeyboardInterrupt):
+        sweep(impatient, AXES, save=file)
+    assert not file.exists()
+    sweep(link, AXES, save=file)
+    before = file.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        sweep(impatient, AXES, 2, resume=file)
+    assert file.read_bytes() == before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_waits_for_no_thread_that_is_still_building(tmp_path: Path) -> None:
+    go, file = threading.Event(), tmp_path / "runs"
+
+    def stuck(load: float) -> qs.Scenario:
+        if load == 0.9:
+            go.wait(30)
+        return link(load=load)
+
+    axes = {"load": [0.1, 0.2, 0.9, 0.3]}
+    person = press(0.7, times=2)
+    began = time.monotonic()
+    table = sweep(stuck, axes, 2, workers=2, save=file)
+    assert 1.3 < time.monotonic() - began < 10
+    person.join()
+    finished = table["sent"].notnull().sum("replication").isel(flow=0)
+    assert finished.values.tolist()[:3] == [2, 2, 0] and table.attrs["complete"] == 0
+    go.set()
+    before = file.read_bytes()
+    for thread in threading.enumerate():
+        if thread.name.startswith("qossim"):
+            thread.join(10)
+    assert file.read_bytes() == before
+    same_bytes(sweep(stuck, axes, 2, resume=file), sweep(link, axes, 2).assign_attrs(build=table.attrs["build"]))
+
+
+def test_ctrl_c_at_any_moment_returns_all_that_was_finished(tmp_path: Path) -> None:
+    """Two presses at random moments, many times over, with every kind of worker."""
+    code = """
+        import contextlib, multiprocessing, os, random, signal, sys, threading, time
+        from concurrent import futures
+        from pathlib import Path
+        import numpy as np
+        from tests.builds import link
+        from tests.test_sweep_workers import AXES, ran, sweep
+
+        def press(first, second):
+            for pause in (first, second):
+                time.sleep(pause)
+                os.kill(os.getpid(), signal.SIGINT)
+
+        def one(number, how, whole, span):
+            file = Path(sys.argv[1]) / f"{number}"
+            person = threading.Thread(target=press, args=(chance.uniform(0, span), chance.expovariate(50)))
+            table = None
+            try:
+                person.start()
+                table = sweep(link, AXES, 20, save=file, **how)
+                while person.is_alive():
+                    time.sleep(0.01)
+            except KeyboardInterrupt:
+                while person.is_alive():  # it came before the first run, or after the last
+                    with contextlib.suppress(KeyboardInterrupt):
+                        person.join()
+            written = len(ran(file)) if file.exists() else 0
+            if table is None:
+                assert written == 0, (how, written)
+                return "none"
+            there = table["sent"].notnull()
+            assert int(there.sum()) == written, (how, int(there.sum()), written)
+            assert table.attrs["complete"] == (written == 120)
+            assert not written or table.equals(whole.where(there.isel(flow=0, drop=True)))
+            return "some" if written < 120 else "all"
+
+        if __name__ == "__main__":
+            chance = random.Random(int(sys.argv[2]))
+            whole = sweep(link, AXES, 20)
+            pool = futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+            with pool:
+                kinds = [{"workers": 1}, {"workers": 2}, {"executor": pool}]
+                spans = []
+                for how in kinds:
+                    for _ in range(2):
+                        began = time.monotonic()
+                        sweep(link, AXES, 20, **how)
+                        span = time.monotonic() - began
+                    spans.append(span)
+                seen = [one(i, kinds[i % 3], whole, spans[i % 3]) for i in range(int(sys.argv[3]))]
+                print({each: seen.count(each) for each in ("none", "some", "all")})
+    """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code))
+    (tmp_path / "files").mkdir()
+    command = [sys.executable, str(script), str(tmp_path / "files"), "1", "36"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **ELSEWHERE)
+    assert done.returncode == 0, done.stderr
+    seen = eval(done.stdout)
+    assert sum(seen.values()) == 36 and seen["some"] > 10
 
 
 def test_ctrl_c_returns_what_processes_had_finished(processes: futures.ProcessPoolExecutor) -> None:
@@ -594,3 +966,26 @@ def test_progress_is_shown_to_whoever_asks_and_to_nobody_else(capsys: pytest.Cap
     shares: list[float] = []
     sweep(link, AXES, 5, progress=shares.append)
     assert shares == sorted(shares) and shares[-1] == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_never_passes_the_end_where_a_file_has_more_than_is_asked_for(workers: int, tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, 5, save=file, workers=1)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"replication": 1,' not in line))
+    shares: list[float] = []
+    table = sweep(link, AXES, 2, resume=file, workers=workers, progress=shares.append)
+    assert shares == sorted(shares) and shares[0] > 0.5 and shares[-1] == 1
+    same_bytes(table, sweep(link, AXES, 2))
+
+
+def test_replications_that_were_left_aside_are_used_when_the_target_wants_them(tmp_path: Path) -> None:
+    file, axes = tmp_path / "runs", {"load": [0.2, 0.7]}
+    sweep(link, axes, 100, save=file)
+    auto = functools.partial(sweep, link, axes, "auto", target={"delay_mean": "0.1 ms"}, least=3)
+    before = file.read_bytes()
+    shares: list[float] = []
+    same_bytes(auto(resume=file, progress=shares.append), auto())
+    assert file.read_bytes() == before
+    assert not shares or max(shares) <= 1
