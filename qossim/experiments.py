@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from qossim import units
+from qossim._columns import html_table
 from qossim.errors import ScenarioError
 from qossim.scenario.meter import TokenBucket
 from qossim.scenario.net import Scenario
@@ -535,8 +536,10 @@ class Cases(Mapping[str, "Result"]):
         return "\n".join(["<Cases:", *lines]) + ">"
 
     def _repr_html_(self) -> str:
-        text: str = self.summary().to_html(float_format="{:.6g}".format)
-        return text
+        from qossim.result import _HEADER, _LEGEND, _table_row
+
+        rows = [[label, *_table_row(result["EF"])[1:]] for label, result in self.items()]
+        return html_table(["case", *_HEADER[1:]], rows, f"EF; {_LEGEND}")
 
 
 def _by_packet(one: FlowResult, other: FlowResult) -> NDArray[np.float64]:

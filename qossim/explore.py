@@ -46,8 +46,8 @@ def explore(
 ) -> Explorer:
     """Sliders and menus over the parameters of a scenario, with delay and ipdv redrawn at each change.
 
-    For a notebook; in a program use `run`, and for a table of many runs `sweep`. Needs ipywidgets:
-    ``pip install 'qossim[explore]'``.
+    For a notebook; in a program use `run`, and for a table of many runs `sweep`. Needs ipywidgets, which the extra
+    ``explore`` brings: ``pip install 'ipywidgets>=8.1'``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def explore(
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("ipywidgets", "traitlets"):
             raise
-        raise ImportError("qs.explore needs ipywidgets: pip install 'qossim[explore]'", name="ipywidgets") from error
+        raise ImportError("qs.explore needs ipywidgets: pip install 'ipywidgets>=8.1'", name="ipywidgets") from error
     if duration is None:
         before = units.time(warmup, "warmup") / units.PICO
         duration = float(f"{before + _fitting(build, choices):.12g}")

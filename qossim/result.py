@@ -713,13 +713,16 @@ class Result:
         self.to_dataframe(hops=hops).to_csv(path, index=False)
 
     def to_parquet(self, path: PathLike, *, hops: bool = True) -> None:
-        """Write `to_dataframe` as a Parquet file (needs pyarrow: ``pip install "qossim[parquet]"``).
+        """Write `to_dataframe` as a Parquet file (needs pyarrow, which the extra ``parquet`` brings).
 
         The entry ``qossim`` of the file's metadata is JSON: scenario, seed, duration and warm-up (in picoseconds), and
         versions.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ModuleNotFoundError as error:
+            raise ImportError("to_parquet needs pyarrow: pip install 'pyarrow>=16'", name="pyarrow") from error
 
         table = pa.Table.from_pandas(self.to_dataframe(hops=hops), preserve_index=False)
         settings = json.dumps(self._run.settings())

@@ -323,7 +323,14 @@ def test_cases_can_be_kept_and_compared(cases):
     assert ef_wfq_vs_pq_cases(duration=60, warmup=5, seed=1) == cases
     assert ef_wfq_vs_pq_cases(duration=60, warmup=5, seed=2) != cases
     assert "PQ, best effort" in repr(cases)
-    assert all(label in cases._repr_html_() for label in cases)
+
+
+def test_cases_are_shown_in_a_notebook_in_milliseconds_as_every_result_is(cases):
+    page = cases._repr_html_()
+    for label, mean in zip(cases, ("10.710", "10.710", "36.361", "22.369"), strict=True):
+        row = page.partition(f"<td>{label}</td>")[2].partition("</tr>")[0]
+        assert f"<td>{mean}</td>" in row
+    assert "in ms" in page
 
 
 def test_cases_run_each_scheduler_and_load_themselves():

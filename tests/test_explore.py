@@ -329,9 +329,10 @@ def test_a_wrong_argument_is_refused_by_name_value_and_bound(wrong, words):
 
 
 def test_without_ipywidgets_the_message_names_what_to_install(monkeypatch):
+    """The package that is missing, not an extra: that is found from a checkout as well."""
     monkeypatch.delitem(sys.modules, "qossim._explorer", raising=False)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    with pytest.raises(ImportError, match=r"pip install 'qossim\[explore\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'ipywidgets>=8\.1'"):
         qs.explore(link, {"load": [0.5]})
 
 

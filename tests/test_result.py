@@ -518,6 +518,14 @@ def test_parquet_holds_every_packet_and_where_it_came_from(result: qs.Result, tm
     assert settings["seed"] == 5
 
 
+def test_without_pyarrow_the_message_names_what_to_install(
+    result: qs.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"to_parquet needs pyarrow: pip install 'pyarrow>=16'"):
+        result.to_parquet(tmp_path / "packets.parquet")
+
+
 @pytest.mark.parametrize("record", ["packets", "summary", "none"])
 @pytest.mark.parametrize("seed", [5, 2**127 + 1, SeedSequence([1, 2], spawn_key=(3, 4))])
 def test_a_saved_result_is_loaded_again_without_loss(record: Any, seed: Any, tmp_path: Path) -> None:
