@@ -20,11 +20,13 @@ _WORDS = ("test", "policy", "flow", "objective", "limit", "measured", "confidenc
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse }
-th, td { padding: .25em .8em; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }
+th, td { padding: .25em .6em; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd }
 th { border-bottom: 2px solid #888; position: sticky; top: 0; background: #fff }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-.test { min-width: 16em; overflow-wrap: anywhere }
-.policy { min-width: 9em; overflow-wrap: break-word }
+.test { min-width: 12em }
+.policy { min-width: 6em }
+.flow { min-width: 4em }
+.test, .policy, .flow { overflow-wrap: anywhere }
 .verdict, .objective { white-space: nowrap }
 tr.broken td.verdict { font-weight: bold; color: #a40000 }
 tr.broken { background: #fdf0ee }
@@ -125,4 +127,11 @@ def _html(rows: list[dict[str, Any]]) -> str:
 def _html_row(row: dict[str, Any]) -> str:
     cells = zip(map(_kind, _WORDS), _cells(row), strict=True)
     broken = ' class="broken"' if "FAIL" in row["verdict"] else ""
-    return f"<tr{broken}>" + "".join(f'<td class="{kind}">{html.escape(cell)}</td>' for kind, cell in cells) + "</tr>"
+    return (
+        f"<tr{broken}>" + "".join(f'<td class="{kind}">{_wrapping(cell, kind)}</td>' for kind, cell in cells) + "</tr>"
+    )
+
+
+def _wrapping(cell: str, kind: str) -> str:
+    """The cell; the name of a test may be broken behind what parts its words."""
+    return re.sub(r"(::|[/_])", r"\1<wbr>", html.escape(cell)) if kind == "test" else html.escape(cell)

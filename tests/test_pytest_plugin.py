@@ -425,7 +425,7 @@ class Page(HTMLParser):
         assert self._open == []
 
     def handle_starttag(self, tag: str, attributes: object) -> None:
-        if tag != "meta":
+        if tag not in ("meta", "wbr"):
             self._open.append(tag)
         if tag == "tr":
             self.rows.append([])
@@ -452,6 +452,14 @@ def test_markdown_and_html_have_a_row_for_each_objective(policies: Run) -> None:
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 2 + len(CHECKED) and all(len(re.findall(r"(?<!\\)\|", line)) == 9 for line in table)
     assert any("second hand and not verified" in line for line in lines)
+
+
+def test_a_page_may_break_the_long_name_of_a_test_behind_its_words() -> None:
+    flow = qs.Flow("flow", qs.CBR(pps=10, size=100))
+    found = qs.run(qs.Scenario([flow], [qs.Port("p", "1 Mbit/s")]), duration=9, seed=1)[flow.name]
+    (row,) = qs.SLA("policy", delay_max=1).evaluate(found).to_rows()
+    page = written([{"test": "a/b.py::test_c[x_y]", **row}], ".html")
+    assert '<td class="test">a/<wbr>b.py::<wbr>test_<wbr>c[x_<wbr>y]</td>' in page
 
 
 def test_names_cannot_break_the_table() -> None:
