@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Every notebook runs from top to bottom, and is kept without what it printed and drew."""
+"""Every notebook runs from top to bottom, is kept without what it printed and drew, and says what its numbers are.
+
+The last cell of each, tagged "check", holds its text to what the cells before have computed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +32,36 @@ def test_there_are_notebooks_and_each_has_a_number_of_its_own() -> None:
     numbers = [path.name.partition("_")[0] for path in NOTEBOOKS]
     assert numbers
     assert len(set(numbers)) == len(numbers)
+
+
+@each
+def test_a_notebook_asks_at_its_top_answers_at_its_end_and_is_licensed(path: Path) -> None:
+    cells = read(path).cells
+    texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    codes = [cell.source for cell in cells if cell.cell_type == "code"]
+    assert re.match(rf"# {path.name.partition('_')[0]}\. [^\n]+\?\n", texts[0]), "a number, and a question"
+    assert [text.count("## The answer\n") for text in texts] == [0] * (len(texts) - 1) + [1]
+    assert codes[0].startswith("# SPDX-License-Identifier: MIT\n")
+
+
+@each
+def test_the_last_cell_of_a_notebook_holds_its_text_to_its_numbers(path: Path) -> None:
+    """At least every number in figures: it stands in the code too. Years, and names with a number, do not count."""
+    cells = read(path).cells
+    assert cells[-1].metadata.get("tags") == ["check"]
+    assert cells[-1].source.count("\nassert ") >= 5
+    assert all("check" not in cell.metadata.get("tags", []) for cell in cells[:-1])
+    code = numbers("\n".join(cell.source for cell in cells if cell.cell_type == "code"))
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            text = re.sub(r"(?m)^# \d|^\d\. |\btest \d|\bnotebook \d|\b(?:19|20)\d\d\b|`[^`]*`", "", cell.source)
+            assert not numbers(text) - code, text
+
+
+def numbers(text: str) -> set[float]:
+    """Every number in it, whether thousands are parted by spaces or by underscores."""
+    joined = re.sub(r"(?<=\d)[_ ](?=\d{3}\b)", "", text)
+    return {float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e\d+)?", joined)}
 
 
 @each
