@@ -108,7 +108,7 @@ def ef_wfq_vs_pq(
         Weight of the EF class, bit/s. The report's.
     be_bandwidth : number or str
         Weight of the best-effort class, bit/s. A modelling choice, the rest of the PVC; the report's gain of 14 ms asks
-        for a ratio of weights from 3.07 up to 4.09.
+        for a ratio of weights from 3.07 to 4.08.
     police_rate : number or str, optional
         Rate of the policer of the EF class, bit/s of IP; None polices nothing. The report's, given for PQ.
     police_burst : int
