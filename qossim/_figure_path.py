@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from qossim.result import Result
     from qossim.scenario.net import Scenario
     from qossim.scenario.port import Port, TxRing
-    from qossim.scenario.source import Flow
     from qossim.units import TimeLike
 
 _STAGES = {
@@ -754,7 +753,7 @@ def _seen(result: object, port: str | None) -> _Seen:
     here = scenario.ports[names.index(port) if port else 0]
     packets, hop = result.packets, result.hop(here.name)
     passing = {n: flow for n, flow in enumerate(scenario.flows) if flow.route is None or here.name in flow.route}
-    class_of = {n: _class_of(flow, here) for n, flow in passing.items()}
+    class_of = {n: here._class_of(flow) for n, flow in passing.items()}
     table = np.array([class_of.get(n, -1) for n in range(len(scenario.flows))], dtype=np.int64)
     return _Seen(
         port=here,
@@ -771,13 +770,6 @@ def _seen(result: object, port: str | None) -> _Seen:
         end=hop["end"],
         stop=np.inf if result.drain else round(result.duration * 1e12),
     )
-
-
-def _class_of(flow: Flow, port: Port) -> int:
-    """The first class that fits, else the one for the rest; 0 at a port without classes."""
-    fits = (n for n, c in enumerate(port.classes) if flow.dscp in (c.match or ()) or flow.name in (c.flows or ()))
-    rest = (n for n, c in enumerate(port.classes) if c.takes_the_rest)
-    return next(fits, next(rest, 0))
 
 
 def _window(

@@ -370,7 +370,7 @@ def failing(cases):
         ({"be_pps": 5}, {"increase with PQ: at least two packets", "gain in delay with PQ"}),
         ({"police_rate": "200 kbit/s"}, {"no EF packet is dropped"}),
     ],
-    ids=str,
+    ids=lambda given: str(given if isinstance(given, dict) else len(given)),
 )
 def test_a_finding_fails_where_the_runs_say_so(parameters, statements):
     assert failing(ef_wfq_vs_pq_cases(duration=60, warmup=5, seed=1, **parameters)) >= statements

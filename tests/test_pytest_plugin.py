@@ -410,7 +410,7 @@ def test_a_name_that_cannot_be_encoded_is_written_escaped(run: Run, suffix: str)
     done = run(f"--qossim-report=r.{suffix}", "-q", PYTHONIOENCODING="utf-8:backslashreplace")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     assert "Traceback" not in done.stderr and "1 failed, 1 passed" in done.stdout
-    text = (run.folder / f"r.{suffix}").read_text(encoding="utf-8")
+    text = (run.folder / f"r.{suffix}").read_text(encoding="utf-8").replace("<wbr>", "")
     assert text.count("ud800") >= 2 and text.count("test_odd[0]") == text.count("udc80") - 1 == 1
 
 

@@ -122,7 +122,7 @@ def _strands(scenario: Scenario) -> list[Strand]:
     together = len(scenario.flows) > MOST_STRANDS
     for flow in scenario.flows:
         route = tuple(numbers[name] for name in flow.route) if flow.route else tuple(numbers.values())
-        way = route, tuple(_class_of(flow, scenario.ports[i]) for i in route)
+        way = route, tuple(scenario.ports[i]._class_of(flow) for i in route)
         key = way if together else flow.name
         groups.setdefault(key, []).append(flow)
         ways[key] = way
@@ -136,13 +136,6 @@ def _called(flows: list[Flow]) -> tuple[str, str]:
     if len(flows) == 1:
         return flows[0].name, _source_text(flows[0].source)
     return f"{len(flows)} flows", ", ".join(flow.name for flow in flows[:20])
-
-
-def _class_of(flow: Flow, port: Port) -> int:
-    """The first class that fits, else the one for the rest; 0 at a port without classes."""
-    fits = (i for i, c in enumerate(port.classes) if flow.dscp in (c.match or ()) or flow.name in (c.flows or ()))
-    rest = (i for i, c in enumerate(port.classes) if c.takes_the_rest)
-    return next(fits, next(rest, 0))
 
 
 def _classes(port: Port) -> Sequence[TrafficClass]:

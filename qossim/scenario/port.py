@@ -30,6 +30,7 @@ from qossim.scenario.source import LARGEST
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from qossim.scenario.source import Flow
     from qossim.units import RateLike, SizeLike, TimeLike
 
 __all__ = [
@@ -454,6 +455,12 @@ class Port(Description):
     def transmission_time(self, size: int) -> Fraction:
         """Seconds on the wire of an IP datagram of `size` bytes, exact."""
         return 8 * self.wire_bytes(size) / self.rate
+
+    def _class_of(self, flow: Flow) -> int:
+        """The first class that fits, else the one for the rest; 0 without classes."""
+        fits = (i for i, c in enumerate(self.classes) if flow.dscp in (c.match or ()) or flow.name in (c.flows or ()))
+        rest = (i for i, c in enumerate(self.classes) if c.takes_the_rest)
+        return next(fits, next(rest, 0))
 
     def _lower_port(self, like: Port | None = None, lowered: tuple[Any, ...] = ()) -> tuple[Any, ...]:
         """The core's form; what it shares with the port `like` is taken from the form of that."""
