@@ -32,6 +32,7 @@ class FlowCounts(TypedDict):
     dropped_policer: int
     sent_bytes: int
     received_bytes: int
+    delivered_bytes: int
     loss_periods: int
     longest_loss: int
 

@@ -122,7 +122,7 @@ BY_QUANTILE = ("delay_quantile", "ipdv_quantile", "pdv_quantile")
 BY_FLOW: dict[str, Callable[[FlowCounts, int], float]] = {
     "sent": lambda flow, span: flow["sent"],
     "received": lambda flow, span: flow["received"],
-    "throughput": lambda flow, span: 8 * flow["received_bytes"] * PICO / span,
+    "throughput": lambda flow, span: 8 * flow["delivered_bytes"] * PICO / span,
     "loss_ratio": lambda flow, span: _share(flow["dropped_queue"] + flow["dropped_policer"], flow["sent"]),
     "loss_ratio_queue": lambda flow, span: _share(flow["dropped_queue"], flow["sent"]),
     "loss_ratio_policer": lambda flow, span: _share(flow["dropped_policer"], flow["sent"]),

@@ -52,7 +52,7 @@ _PICO = 10**12
 _HOP = ("queued", "ring", "start", "end")
 _STAGES = ("queue", "ring", "serialisation", "propagation")
 _FORMAT = "qossim result"
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 
 
 # -- by flow -----------------------------------------------------------------------------------------------------------
@@ -153,9 +153,17 @@ class FlowResult:
         return self._counts["received_bytes"]
 
     @property
+    def delivered_bytes(self) -> int:
+        """Bytes of IP datagrams received from `warmup` on and before `duration`, whenever they were sent."""
+        return self._counts["delivered_bytes"]
+
+    @property
     def throughput(self) -> float:
-        """Bits of received IP datagrams per second of [warmup, duration]."""
-        return 8 * self.received_bytes * _PICO / (self._run.duration - self._run.warmup)
+        """Bit/s of IP datagrams received from `warmup` on and before `duration`, whenever they were sent.
+
+        What is received while the run drains is no part of it: a link is never found to carry more than its rate.
+        """
+        return 8 * self.delivered_bytes * _PICO / (self._run.duration - self._run.warmup)
 
     # packet by packet
 

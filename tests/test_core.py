@@ -472,6 +472,7 @@ def test_counts_are_plain_dicts_of_ints() -> None:
         "dropped_policer": 0,
         "sent_bytes": 62500,
         "received_bytes": 62500,
+        "delivered_bytes": 62500,
         "loss_periods": 0,
         "longest_loss": 0,
     }

@@ -94,7 +94,33 @@ def test_a_flows_counters_are_those_of_its_packets(result: qs.Result, name: str)
     assert flow.loss_ratio == flow.lost / flow.sent
     assert flow.sent_bytes == sum(packet["size"] for packet in rows)
     assert flow.received_bytes == sum(packet["size"] for packet in rows if packet["fate"] == Fate.RECEIVED)
-    assert flow.throughput == pytest.approx(8 * flow.received_bytes / (6.0 - WARMUP))
+
+
+@pytest.mark.parametrize("record", ["packets", "summary", "none"])
+@pytest.mark.parametrize("drain", [True, False])
+@pytest.mark.parametrize("warmup", [0.0, WARMUP])
+def test_throughput_is_of_what_arrives_between_warm_up_and_duration(record: str, drain: bool, warmup: float) -> None:
+    packets, kept = of(warmup=warmup).packets, of(record, warmup=warmup, drain=drain)
+    arrived = (packets["received"] >= round(warmup * PICO)) & (packets["received"] < 6 * PICO)
+    for number, flow in enumerate(kept.flows.values()):
+        total = int(packets["size"][arrived & (packets["flow"] == number)].sum())
+        assert flow.delivered_bytes == total > 0
+        assert flow.throughput == pytest.approx(8 * total / (6.0 - warmup), rel=1e-15)
+
+
+def test_a_link_carries_no_more_than_its_rate() -> None:
+    """2 Mbit/s through 1 Mbit/s: the queue takes as long again to drain, which is no part of the throughput."""
+    flow, link = qs.Flow("f", qs.CBR("2 Mbit/s", 1000)), qs.Port("l", rate="1 Mbit/s")
+    scenario = qs.Scenario(flows=[flow], ports=[link])
+    result = qs.run(scenario, duration=5)
+    assert result["f"].received == 1250
+    # Arrivals at 8 ms, 16 ms, ...: that at 5 s exactly is too late by half-open bounds.
+    assert (result["f"].delivered_bytes, result["f"].throughput) == (624_000, 998_400.0)
+    # With a warm-up the arrival at 1 s exactly counts, and so do all whose packets were sent before.
+    assert qs.run(scenario, duration=5, warmup=1)["f"].throughput == 1e6
+    framed = qs.Scenario(flows=[flow], ports=[link.replace(framing=qs.Overhead(250))])  # 10 ms a packet
+    assert qs.run(framed, duration=5, warmup=1)["f"].throughput == 800_000.0
+    assert qs.run(scenario, duration=5, warmup=1).ports["l"].utilisation == 1.0
 
 
 def test_the_scenario_of_these_tests_loses_packets_in_every_way(result: qs.Result) -> None:

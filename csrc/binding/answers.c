@@ -55,6 +55,7 @@ PyObject *qs__answers_flow(const qs_sim *sim, size_t flow)
         {"dropped_policer", c->fates[QS_DROPPED_POLICER]},
         {"sent_bytes", c->sent_bytes},
         {"received_bytes", c->received_bytes},
+        {"delivered_bytes", c->delivered_bytes},
         {"loss_periods", c->loss_periods},
         {"longest_loss", c->longest_loss},
         {0},

@@ -40,6 +40,37 @@ LAW(counts_leave_out_what_was_sent_before_warm_up)
     scene_end(&s);
 }
 
+/* Two bytes of IP are three seconds on the wire, of a packet of one second each: received at 3 s, 6 s, ... 15 s. */
+LAW(what_arrives_between_warm_up_and_duration_is_delivered_whenever_it_was_sent)
+{
+    static const int64_t times[] = {0, SECONDS(1), SECONDS(2), SECONDS(3), SECONDS(4)}, sizes[] = {2, 2, 2, 2, 2};
+    static const struct {
+        qs_time duration, warmup;
+        bool cut;
+        uint64_t delivered;
+    } rows[] = {
+        {SECONDS(20), 0, false, 10},
+        {SECONDS(15), 0, false, 8}, /* received at `duration` is too late */
+        {SECONDS(15) + 1, 0, false, 10},
+        {SECONDS(12), SECONDS(6), false, 4},     /* received at `warmup` is in time, though sent before */
+        {SECONDS(12), SECONDS(6) + 1, false, 2},
+        {SECONDS(12), SECONDS(6), true, 4},
+        {SECONDS(3), 0, false, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        scene s = scene_with((qs_sim_config){
+            .duration = rows[i].duration, .warmup = rows[i].warmup, .cut = rows[i].cut, .record = QS_RECORD_NONE});
+        scene_port(&s, &(qs_port_spec){.name = "x",
+                                       .rate = QS_INT(8),
+                                       .framing = SPEC("overhead", NUMBER("bytes", 1)),
+                                       .scheduler = BARE("fifo")});
+        scene_flow(&s, "f", 0, ARRIVALS(times, sizes));
+        scene_run(&s);
+        EQUAL(qs_sim_flow_counts(s.sim, 0)->delivered_bytes, rows[i].delivered);
+        scene_end(&s);
+    }
+}
+
 LAW(counts_tell_drops_by_their_reasons)
 {
     static const int64_t zeros[6], sizes[] = {1, 1, 1, 1, 1, 5};

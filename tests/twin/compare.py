@@ -42,7 +42,8 @@ def core_and_counts(
     queues = [[Standing(each["queue_area"], each["largest_queue"]) for each in port["classes"]] for port in counted]
     rings = [Standing(port["ring_area"], port["largest_ring"]) for port in counted]
     losses = [LossPeriods(*flow.loss_periods[:2]) for flow in result.flows.values()]
-    return rows, Counts(queues, rings, losses)
+    delivered = [flow.delivered_bytes for flow in result.flows.values()]
+    return rows, Counts(queues, rings, losses, delivered)
 
 
 @dataclasses.dataclass

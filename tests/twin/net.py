@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 from . import source
 from .packet import MISSING, RECEIVED, Packet, Row, picoseconds
 from .port import Port
-from .tally import LossPeriods, Standing, Tally, loss_periods
+from .tally import LossPeriods, Standing, Tally, delivered, loss_periods
 
 LAST_INSTANT = 2**63 - 2
 
 
 class Counts(NamedTuple):
-    """By port and class, by port, and by flow."""
+    """By port and class, by port, and two by flow."""
 
     queues: list[list[Standing]]
     rings: list[Standing]
     losses: list[LossPeriods]
+    delivered: list[int]
 
 
 def simulate(scenario: Any, duration: Fraction | float, seed: Any = None, drain: bool = True) -> list[Row]:
@@ -56,7 +57,8 @@ def simulate_and_count(
     run(ports, packets, LAST_INSTANT if drain else sending_ends - 1, tally)
     rows = [packet.row(len(ports)) for packet in packets]
     losses = loss_periods(rows, picoseconds(warmup), len(scenario.flows))
-    return rows, Counts(tally.queues, tally.rings, losses)
+    arrived = delivered(rows, picoseconds(warmup), sending_ends, len(scenario.flows))
+    return rows, Counts(tally.queues, tally.rings, losses, arrived)
 
 
 def born(scenario: Any, index: int, sending_ends: int, seed: Any) -> list[Packet]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from .packet import DROPPED_POLICER, DROPPED_QUEUE, Row
+from .packet import DROPPED_POLICER, DROPPED_QUEUE, RECEIVED, Row
 from .port import Port
 
 
@@ -25,6 +25,15 @@ class Standing(NamedTuple):
 class LossPeriods(NamedTuple):
     count: int
     longest: int
+
+
+def delivered(rows: Iterable[Row], warmup: int, duration: int, flows: int) -> list[int]:
+    """By flow, the bytes that arrive at its receiver from warm-up on and before the sources stop."""
+    total = [0] * flows
+    for row in rows:
+        if row.fate == RECEIVED and warmup <= row.received < duration:
+            total[row.flow] += row.size
+    return total
 
 
 class Tally:
