@@ -32,6 +32,7 @@ __all__ = [
     "mser5",
     "quantile_confidence",
     "target_reached",
+    "told_by_mser5",
     "warmup_of",
 ]
 
@@ -420,6 +421,12 @@ def mser5(values: ArrayLike) -> int:
     return _BATCH * int(np.argmin(spread))
 
 
+def told_by_mser5(cut: int, count: int) -> bool:
+    """Whether it could tell of so many values how many to leave out; not if half of them were perhaps too few."""
+    batches = count // _BATCH
+    return batches >= 2 and cut < batches // 2 * _BATCH
+
+
 def warmup_of(flow: FlowResult) -> float:
     """When a run had settled, by the delays of a flow (MSER-5): the ``warmup`` of the next run.
 
@@ -472,9 +479,8 @@ def warmup_of(flow: FlowResult) -> float:
         why = 'a Result has many: take one, as in result["EF"]' if isinstance(flow, Result) else ""
         raise units.refusal("flow", "the result of a flow", flow, why)
     delay = flow.delay
-    batches = len(delay) // _BATCH
     cut = mser5(delay)
-    if batches < 2 or cut == batches // 2 * _BATCH:
+    if not told_by_mser5(cut, len(delay)):
         return math.nan
     return float(flow.sent_at[cut]) if cut else flow._run.warmup / 1e12
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from qossim._points import BY_CLASS, BY_FLOW, BY_PORT, BY_QUANTILE, DIGEST, Layout, width
+from qossim._points import BY_CLASS, BY_FLOW, BY_PORT, BY_QUANTILE, DIGEST, HEAD, Layout, width
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,11 +66,11 @@ def columns(layout: Layout, variable: str, levels: int) -> NDArray[np.intp]:
     flows = len(layout.flows)
     digest = len(DIGEST) + len(BY_QUANTILE) * levels
     if variable in DIGEST:
-        return 1 + DIGEST.index(variable) + digest * np.arange(flows)
+        return HEAD + DIGEST.index(variable) + digest * np.arange(flows)
     if variable in BY_QUANTILE:
-        first = 1 + len(DIGEST) + BY_QUANTILE.index(variable) * levels
+        first = HEAD + len(DIGEST) + BY_QUANTILE.index(variable) * levels
         return (first + digest * np.arange(flows)[:, None] + np.arange(levels)[None, :]).reshape(-1)
-    counts = 1 + flows * digest
+    counts = HEAD + flows * digest
     if variable in BY_FLOW:
         return counts + list(BY_FLOW).index(variable) + len(BY_FLOW) * np.arange(flows)
     at = counts + flows * len(BY_FLOW)
@@ -142,7 +142,7 @@ def dataset(
     levels : sequence of float
         Of the quantiles.
     warmup : bool
-        Whether the warm-up of each run is a variable.
+        Whether the warm-up of each run is a variable, and whether it sufficed.
     attributes : dict
         How the table was made.
     """
@@ -157,11 +157,11 @@ def dataset(
     values = {
         name: np.full((runs, math.prod(sizes[dim] for dim in each.dims)), np.nan) for name, each in VARIABLES.items()
     }
-    warmups = np.full(runs, np.nan)
+    heads = np.full((runs, HEAD), np.nan)
     for layout, found in groups.items():
         where = np.array([run for run, _ in found], dtype=np.intp)
         block = np.frombuffer(b"".join(row for _, row in found)).reshape(len(found), width(layout, len(levels)))
-        warmups[where] = block[:, 0]
+        heads[where] = block[:, :HEAD]
         for name, each in VARIABLES.items():
             places = names.places(layout, each.dims, len(levels))
             values[name][where[:, None], places[None, :]] = block[:, columns(layout, name, len(levels))]
@@ -177,7 +177,10 @@ def dataset(
         for name, each in VARIABLES.items()
     }
     if warmup:
-        data["warmup"] = (outer, warmups.reshape(shape), {"units": "s", "long_name": "warm-up found by MSER-5"})
+        told = {"units": "s", "long_name": "warm-up found by MSER-5"}
+        data["warmup"] = (outer, heads[:, 0].reshape(shape), told)
+        told = {"units": "1", "long_name": "whether all flows had settled by then"}
+        data["settled"] = (outer, heads[:, 1].reshape(shape), told)
     coordinates: dict[str, Any] = {
         each.name: (axis.name, each.labels) for axis in grid.axes for each in axis.parameters
     }

@@ -25,7 +25,7 @@ from qossim._points import Layout, Row, width
 __all__ = ["Journal"]
 
 _FORMAT = "qossim sweep"
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _BEGINNING = f'{{"format": "{_FORMAT}", '.encode()
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a worker of a sweep does: build points, run their replications, and boil each run down to one row of numbers.
 
-A row is the bytes of float64 numbers: first the warm-up, then for each flow its digest (see `Simulation.digest`), then
-for each flow its counts, then for each port its own numbers and those of each of its classes. A `Layout` says whose
-they are. Nothing here knows of tables.
+A row is the bytes of float64 numbers: first the warm-up and whether all had settled by then (1, or 0), then for each
+flow its digest (see `Simulation.digest`), then for each flow its counts, then for each port its own numbers and those
+of each of its classes. A `Layout` says whose they are. Nothing here knows of tables.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from qossim._confidence import told_by_mser5
 from qossim._core import Simulation
 from qossim.run import _generator, _Root
 from qossim.scenario.net import RING, Scenario
@@ -37,6 +38,7 @@ __all__ = [
     "BY_PORT",
     "BY_QUANTILE",
     "DIGEST",
+    "HEAD",
     "Failure",
     "Layout",
     "Outcome",
@@ -46,6 +48,7 @@ __all__ = [
     "Task",
     "built",
     "fingerprint",
+    "settled",
     "width",
     "work",
 ]
@@ -113,6 +116,9 @@ class Stopped(Exception):
 
 # -- what is measured --------------------------------------------------------------------------------------------------
 
+HEAD = 2
+"""Numbers before those of the flows."""
+
 DIGEST = ("delay_min", "delay_mean", "delay_max", "ipdv_mean_abs", "jitter")
 """The numbers of a flow's digest that are not quantiles, in the core's order."""
 
@@ -151,7 +157,12 @@ def width(layout: Layout, levels: int) -> int:
     """How many numbers a row has."""
     flow = len(DIGEST) + len(BY_QUANTILE) * levels + len(BY_FLOW)
     ports = sum(len(BY_PORT) + len(classes) * len(BY_CLASS) for _, classes in layout.ports)
-    return 1 + len(layout.flows) * flow + ports
+    return HEAD + len(layout.flows) * flow + ports
+
+
+def settled(numbers: bytes) -> bool:
+    """Whether the flows of a row had settled when its warm-up was over, as far as that was looked at."""
+    return bool(struct.unpack_from("2d", numbers)[1])
 
 
 # -- running -----------------------------------------------------------------------------------------------------------
@@ -248,9 +259,9 @@ def layout_of(scenario: Scenario) -> Layout:
 
 def _measured(settings: Settings, lowered: Lowered, seed_of: Streams, watch: Callable[[float], None] | None) -> bytes:
     """The row of one run."""
-    warmup = settings.warmup
+    warmup, settled = settings.warmup, True
     if warmup is None:
-        warmup = _settled(_finished(settings, lowered, seed_of, 0, watch), len(lowered.flows))
+        warmup, settled = _settled(_finished(settings, lowered, seed_of, 0, watch), len(lowered.flows))
     simulation = _finished(settings, lowered, seed_of, warmup, watch)
     span = settings.duration - warmup
     if settings.record == "packets":
@@ -263,7 +274,7 @@ def _measured(settings: Settings, lowered: Lowered, seed_of: Streams, watch: Cal
         ring = described[RING] is not None
         numbers += [number(port, span, ring) for number in BY_PORT.values()]
         numbers += [number(each, span) for each in port["classes"] for number in BY_CLASS.values()]
-    return b"".join((struct.pack("d", warmup / PICO), digest, struct.pack(f"{len(numbers)}d", *numbers)))
+    return b"".join((struct.pack("2d", warmup / PICO, settled), digest, struct.pack(f"{len(numbers)}d", *numbers)))
 
 
 def _finished(
@@ -285,19 +296,20 @@ def _finished(
     return simulation
 
 
-def _settled(simulation: Simulation, flows: int) -> int:
-    """The instant from which on every flow's delays have settled (MSER-5), in picoseconds."""
+def _settled(simulation: Simulation, flows: int) -> tuple[int, bool]:
+    """The instant from which on every flow's delays have settled (MSER-5), in picoseconds; were they seen to?"""
     packets = simulation.packets()
     bounds = packets["flow"].searchsorted(np.arange(flows + 1, dtype=np.int32))
-    latest = 0
+    latest, seen = 0, True
     for first, end in itertools.pairwise(bounds):
         sent, received = packets["sent"][first:end], packets["received"][first:end]
         arrived = received >= 0
         sent, received = sent[arrived], received[arrived]
         left_out = mser5(received - sent)
+        seen &= told_by_mser5(left_out, len(sent)) or not len(sent)
         if left_out:
             latest = max(latest, int(sent[left_out]))
-    return latest
+    return latest, seen
 
 
 def _streamed(found: FlowStatistics, levels: tuple[tuple[int, int], ...]) -> list[float]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import sys
@@ -84,33 +85,48 @@ class Pool:
         """Whether the workers are threads of this process."""
 
     def check(self, build: object, grid: Grid) -> None:
-        """Refuse what a pool of processes cannot carry, before anything runs."""
-        if not isinstance(self.executor, futures.ProcessPoolExecutor):
+        """Refuse what cannot be sent to other processes, before anything runs."""
+        if self.shared:
             return
-        instead = "write it with def at the top of a module, or leave executor out: threads can run anything"
-        module = sys.modules.get("__main__")
-        context = getattr(self.executor, "_mp_context", None)
-        forked = context is not None and context.get_start_method() == "fork"
-        if getattr(build, "__module__", None) == "__main__" and not forked and not hasattr(module, "__file__"):
-            why = "it was written at the prompt"
-            raise ScenarioError(
-                f"build must be what another process can import, got {name_of(build)} ({why}): {instead}"
-            )
+        if isinstance(self.executor, futures.ProcessPoolExecutor):
+            dumps = pickle.dumps
+            instead = "write it with def at the top of a module, or leave executor out: threads can run anything"
+            context = getattr(self.executor, "_mp_context", None)
+            forked = context is not None and context.get_start_method() == "fork"
+            if not forked and _written_at_the_prompt(build):
+                raise _cannot_import(build, "it was written at the prompt", instead)
+        else:
+            try:
+                import cloudpickle  # what other executors use for what pickle cannot send
+            except ImportError:
+                return
+            dumps = cloudpickle.dumps
+            instead = "leave out what belongs to one process, such as locks and open files"
         try:
-            pickle.dumps(build)
+            dumps(build)
         except Exception as error:
-            why = str(error) or type(error).__name__
-            raise ScenarioError(
-                f"build must be what another process can import, got {name_of(build)} ({why}): {instead}"
-            ) from error
+            raise _cannot_import(build, str(error) or type(error).__name__, instead) from error
         for axis in grid.axes:
             for parameter in axis.parameters:
                 try:
-                    pickle.dumps(parameter.values)
+                    dumps(parameter.values)
                 except Exception as error:
                     raise ScenarioError(
                         f"axis {axis.name}: the values of {parameter.name} cannot be sent to another process ({error})"
                     ) from error
+
+
+def _written_at_the_prompt(build: object) -> bool:
+    """Whether it comes from a session, or from standard input, which no other process can import."""
+    while isinstance(build, functools.partial):
+        build = build.func
+    named = build if hasattr(build, "__qualname__") else type(build)
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    return named.__module__ == "__main__" and not (file and os.path.isfile(file))
+
+
+def _cannot_import(build: object, why: str, instead: str) -> ScenarioError:
+    return ScenarioError(f"build must be what another process can import, got {name_of(build)} ({why}): {instead}")
 
 
 def count(value: object, field: str, minimum: int) -> int:
@@ -231,10 +247,11 @@ class _Round:
             future = self._handed(work, self.job.settings, chunk, *self._own)
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
-        except RuntimeError as error:
+        except Exception as error:
             self._break_off()
             points = sorted({task.point for task in chunk})
-            raise self.job.grief(f"the executor takes no work: it was shut down ({error})", points) from error
+            why = "it was shut down" if isinstance(error, RuntimeError) else type(error).__name__
+            raise self.job.grief(f"the executor takes no work: {why} ({error})", points) from error
         self.under_way[future] = chunk
         self.processes.update(getattr(self.executor, "_processes", None) or {})
         return True

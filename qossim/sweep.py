@@ -25,7 +25,7 @@ from qossim._dataset import TAKEN, VARIABLES, columns, dataset, imported
 from qossim._interrupt import Interrupt
 from qossim._journal import Journal
 from qossim._measured import VERSIONS, plain_seed, seed_from_plain
-from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, work
+from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, settled, work
 from qossim._workers import Bar, Pool, count, hand_out
 from qossim.errors import ScenarioError, SweepError
 from qossim.run import _duration, _generator, _root, _warmup
@@ -85,7 +85,8 @@ def sweep(
     duration, warmup : float or str
         Of each run, seconds, as for `qossim.run`. With ``warmup="mser5"`` each run is made twice: the first tells the
         instant from which on the delays of all its flows have settled (`qossim.mser5`), which is the warm-up of the
-        second and stands in the table as ``warmup``.
+        second and stands in the table as ``warmup``. Where it could not tell, because half of a run was not enough or
+        fewer than ten packets arrived, ``settled`` is 0 and a warning says so.
     seed : int or numpy.random.SeedSequence, optional
         Replication r of every point draws from ``SeedSequence(seed, spawn_key=(r,))``. Without it one is drawn;
         ``table.attrs["seed"]`` tells which.
@@ -148,7 +149,8 @@ def sweep(
     Warns
     -----
     UserWarning
-        The target was not reached with `most` replications; the message says where.
+        The target was not reached with `most` replications, or half of a run was not enough to settle; the message
+        says where.
 
     Notes
     -----
@@ -576,14 +578,24 @@ class _Job:
 
     def _warn(self) -> None:
         missed = [point for point, met in enumerate(self.met) if not met]
-        if not missed:
-            return
-        where = "; ".join(self.grid.spoken(point) for point in missed[:5]) + ("; ..." if len(missed) > 5 else "")
-        warnings.warn(
-            f"the target {self.rule.target} was not reached with {self.rule.most} replications at {len(missed)} of "
-            f"{self.grid.size} points: {where}",
-            stacklevel=4,
-        )
+        if missed:
+            warnings.warn(
+                f"the target {self.rule.target} was not reached with {self.rule.most} replications at "
+                f"{self._some(missed)}",
+                stacklevel=4,
+            )
+        if self.settings.warmup is None:
+            unsettled = sorted({key[0] for key, (_, numbers) in self.rows.items() if not settled(numbers)})
+            if unsettled:
+                warnings.warn(
+                    f"half of a run was not enough for the delays of every flow to settle (MSER-5) at "
+                    f"{self._some(unsettled)}; make the duration longer, or do without flows whose queue grows forever",
+                    stacklevel=4,
+                )
+
+    def _some(self, points: list[int]) -> str:
+        where = "; ".join(self.grid.spoken(point) for point in points[:5]) + ("; ..." if len(points) > 5 else "")
+        return f"{len(points)} of {self.grid.size} points: {where}"
 
     # what comes of it
 

@@ -189,7 +189,17 @@ def test_a_warm_up_found_by_mser5_is_reported_and_kept_to() -> None:
             assert warmup == max(first, default=0.0)
             settled = qs.run(build(tx_ring_limit=limit), duration=20.0, warmup=warmup, seed=seed, progress=False)
             check_run(found, settled)
-    assert (table["warmup"] > 0).any()
+    assert (table["warmup"] > 0).any() and (table["settled"] == 1).all()
+
+
+def test_a_run_whose_first_half_was_not_enough_to_settle_is_named() -> None:
+    """At twice the rate of the link the queue, and so every delay, grows as long as the sources send."""
+    with pytest.warns(UserWarning, match=r"half of a run was not enough .* 1 of 2 points: load=2\.0; ") as caught:
+        table = sweep(link, {"load": [0.5, 2.0]}, 2, duration=20.0, warmup="mser5", seed=5)
+    assert [each.filename for each in caught] == [__file__]
+    assert table["settled"].sel(load=0.5).values.tolist() == [1, 1]
+    assert table["settled"].sel(load=2.0).values.tolist() == [0, 0]
+    assert table["warmup"].sel(load=2.0).values == pytest.approx(10, rel=0.05)
 
 
 def test_replications_go_on_until_the_target_is_reached() -> None:

@@ -87,11 +87,38 @@ def test_a_pool_of_processes_makes_the_same_table_and_stays_open(
     assert str(os.getpid()) not in {each.name for each in tmp_path.iterdir()}
 
 
+@pytest.mark.parametrize("build", ["written", "functools.partial(written, limit=3)", "Written().build", "Written()"])
+def test_what_is_written_at_the_prompt_is_refused_by_new_processes(build: str) -> None:
+    """Standard input is a prompt as good as any: there is no file that another process could import."""
+    code = f"""
+        import concurrent.futures, functools, multiprocessing, qossim as qs
+        from tests.builds import link
+
+        def written(load, limit=2):
+            return link(load=load, limit=limit)
+
+        class Written:
+            def build(self, load):
+                return link(load=load)
+            __call__ = build
+
+        context = multiprocessing.get_context("spawn")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+            qs.sweep({build}, {{"load": [0.2]}}, duration=1.0, executor=pool)
+    """
+    given = textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-"], input=given, cwd=ROOT, capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("qossim.errors.ScenarioError: build must be what another process can import"), done.stderr
+    assert "it was written at the prompt" in last
+
+
 def test_a_dask_cluster_makes_the_same_table(whole: xr.Dataset, tmp_path: Path) -> None:
     """A cluster of two processes, driven through its executor in a Python of its own: it leaves threads behind."""
     code = f"""
-        import os, pickle
+        import os, pickle, pytest, threading
         from pathlib import Path
+        import qossim as qs
         from dask.distributed import Client, LocalCluster
         from tests.builds import elsewhere, link
         from tests.test_sweep_workers import AXES, sweep
@@ -112,6 +139,13 @@ def test_a_dask_cluster_makes_the_same_table(whole: xr.Dataset, tmp_path: Path) 
                     assert {{each.name for each in Path(folder).iterdir()}} <= pids and len(pids) == 2
                     local = lambda load: link(load=load)  # a cluster carries what a pool of processes does not
                     assert sweep(local, {{"load": [0.2]}}, executor=executor)["delay_mean"].notnull().all()
+                    held = threading.Lock()
+                    for build, axes, what in (
+                        (lambda load: held and link(load=load), {{"load": [0.2]}}, "build must be what another"),
+                        (link, {{"load": {{"a": held}}}}, "axis load: the values of load cannot be sent"),
+                    ):
+                        with pytest.raises(qs.ScenarioError, match=what + ".*cannot pickle '_thread.lock'"):
+                            sweep(build, axes, executor=executor)
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code))
@@ -249,7 +283,7 @@ def test_a_file_says_in_its_first_line_what_the_sweep_is(tmp_path: Path) -> None
     file = tmp_path / "runs"
     sweep(link, AXES, save=str(file), warmup=0.1)
     first = json.loads(file.read_text().splitlines()[0])
-    assert first["format"] == "qossim sweep" and first["version"] == 1
+    assert first["format"] == "qossim sweep" and first["version"] == 2
     told = first["sweep"]
     assert told["build"] == "tests.builds.link" and told["seed"] == 4
     assert told["parameters"] == {"load": {"load": [0.3, 0.6, 0.9]}, "limit": {"limit": ["2", "None"]}}
@@ -416,7 +450,7 @@ def test_a_file_is_not_written_over_nor_made_up(tmp_path: Path) -> None:
     [
         (b"point,delay\n1,2\n", "is no file of a sweep"),
         (b"[1]\n", "is no file of a sweep"),
-        (b'{"format": "qossim sweep", "version": 2, "sweep": {}}\n', r"is of format \('qossim sweep', 2\), but this"),
+        (b'{"format": "qossim sweep", "version": 1, "sweep": {}}\n', r"is of format \('qossim sweep', 1\), but this"),
     ],
 )
 def test_what_is_no_file_of_a_sweep_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
