@@ -111,11 +111,12 @@ def sweep(
     progress : bool or callable, optional
         As for `qossim.run`: a bar with the remaining time, by default if a person is watching.
     save : path, optional
-        A new file to which every run is appended as soon as it is finished.
+        A new file to which every run is appended as soon as it is finished: lines of JSON, the first of which says what
+        the sweep is.
     resume : path, optional
         A file that `save` wrote for the same sweep, perhaps with fewer replications: what is in it is not run again,
-        what is not is run and appended. Every point in it is built again, to see that it is
-        still the same scenario. The same path as `save`: go on if it is there, else begin.
+        what is not is run and appended. Every point in it is built again, to see that it is still the same scenario.
+        The same path as `save`: go on if it is there, else begin.
     drain, bit_generator
         As for `qossim.run`.
 
@@ -140,7 +141,8 @@ def sweep(
     ScenarioError
         An argument is out of bounds, two values of an axis have the same label, or processes cannot be sent `build`.
     SweepError
-        A point failed, or a worker died; the message names the parameters, and ``error.table`` holds what was finished.
+        A point failed, a worker died, or the file could not be written; the message names the parameters or the file,
+        and ``error.table`` holds what was finished.
     FileExistsError, FileNotFoundError
         The file to `save` to is there, or that to `resume` is not.
     ValueError
@@ -159,7 +161,8 @@ def sweep(
     Modeling and Analysis*, 5th ed., McGraw-Hill 2015, section 11.2). Same version, seed and arguments: same bytes,
     whatever the workers.
 
-    Ctrl-C ends a sweep within about a second (in this process) and returns what there is, with ``complete`` 0.
+    Ctrl-C ends a sweep within about half a second, in this process, and returns what there is, with ``complete`` 0. Runs
+    under way are broken off.
 
     Examples
     --------
