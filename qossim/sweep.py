@@ -161,8 +161,8 @@ def sweep(
     Modeling and Analysis*, 5th ed., McGraw-Hill 2015, section 11.2). Same version, seed and arguments: same bytes,
     whatever the workers.
 
-    Ctrl-C ends a sweep within about half a second, in this process, and returns what there is, with ``complete`` 0. Runs
-    under way are broken off.
+    Ctrl-C breaks off the runs under way and returns what there is, with ``complete`` 0; in this process within about
+    half a second.
 
     Examples
     --------
