@@ -258,7 +258,8 @@ def target_reached(
     (True, False)
     """
     level = open_share(level, "level")
-    if not 0 < half_width < (1 if relative else math.inf):
+    number = isinstance(half_width, int | float | np.number) and not isinstance(half_width, bool)
+    if not number or not 0 < half_width < (1 if relative else math.inf):
         raise ValueError(f"half_width must be above 0{' and below 1' if relative else ''}, got {half_width!r}")
     if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 2:
         raise ValueError(f"least must be a whole number of at least 2, got {least!r}")

@@ -757,7 +757,7 @@ def _seen(result: object, port: str | None) -> _Seen:
     table = np.array([class_of.get(n, -1) for n in range(len(scenario.flows))], dtype=np.int64)
     return _Seen(
         port=here,
-        class_names=[each.name for each in here.classes] or ["class" if here.tx_ring else "the"],
+        class_names=list(result.ports[here.name].classes),
         class_of=class_of,
         classes=table[packets["flow"]],
         flow=packets["flow"],

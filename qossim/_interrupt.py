@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -30,6 +31,7 @@ class Interrupt:
         self.presses = 0
         self._enough: float = math.inf
         self._installed = False
+        self._process = os.getpid()
 
     def __enter__(self) -> Self:
         main = threading.current_thread() is threading.main_thread()
@@ -46,6 +48,8 @@ class Interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _press(self, number: int, frame: FrameType | None) -> None:
+        if os.getpid() != self._process:  # forked meanwhile: not a sweep's process, which may outlive it
+            signal.default_int_handler(number, frame)
         self.presses += 1
         if self.presses >= self._enough:
             self._enough = math.inf  # what is done about it is not disturbed by another

@@ -218,7 +218,7 @@ class Journal:
 
 
 def _claim(file: int) -> None:
-    """Have a file for this process alone, where the system knows how."""
+    """Have a file for this process alone, where the system knows how; until this process closes it, or reads it."""
     try:
         import fcntl
     except ImportError:

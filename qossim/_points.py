@@ -108,6 +108,8 @@ class Outcome(NamedTuple):
     failure: Failure | None
     runs: int
     seconds: float
+    interrupted: bool = False
+    """Whether Ctrl-C was pressed, which reaches every process of a terminal."""
 
 
 class Stopped(Exception):
@@ -189,7 +191,7 @@ def work(
     """
     rows: list[Row] = []
     runs, began = 0, time.perf_counter()
-    failure = None
+    failure, interrupted = None, False
     layouts: dict[Layout, Layout] = {}  # equal ones are one, which keeps thousands of rows small
     streams: dict[int, Streams] = {}
     for task in tasks:
@@ -211,10 +213,15 @@ def work(
                     deliver(row)
         except Stopped:
             break
+        except KeyboardInterrupt:
+            if deliver is not None:
+                raise
+            interrupted = True
+            break
         except Exception as error:
             failure = Failure(task.point, replication, error)
             break
-    return Outcome(rows, failure, runs, time.perf_counter() - began)
+    return Outcome(rows, failure, runs, time.perf_counter() - began, interrupted)
 
 
 def built(settings: Settings, parameters: dict[str, Any]) -> Scenario:

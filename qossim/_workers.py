@@ -29,6 +29,9 @@ __all__ = ["Bar", "Pool", "count", "hand_out"]
 _TASK = 0.05
 """Seconds that a task should take: long against handing it over, short against a person's patience."""
 
+_MOMENT = 0.5
+"""Seconds in which a process should hand back what it has, at the end of its task."""
+
 _LOOK = 0.1
 """Seconds after which to look at once whether Ctrl-C has been pressed."""
 
@@ -289,6 +292,8 @@ class _Round:
         for row in outcome.rows:
             self.job.deliver(row)
         del self.under_way[future]  # not before: whatever happens, what is finished is kept
+        if outcome.interrupted:
+            raise KeyboardInterrupt
         if outcome.failure is not None:
             self._break_off()
             raise self.job.failed(outcome.failure) from outcome.failure.error
@@ -323,18 +328,17 @@ class _Round:
         return f"the points {shown}" + (f" and {len(points) - 10} more" if len(points) > 10 else "")
 
     def _break_off(self) -> None:
-        """Nothing new is begun; what threads are at ends at once, what others have finished is kept.
+        """Nothing new is begun; what threads are at ends at once, and others have a moment to hand back what they have.
 
         A thread that does not end, because it is still building its scenario, is waited for until Ctrl-C is pressed
         another time.
         """
         self.stopped = True
-        for future in self.under_way:
-            future.cancel()
-        patience = self.job.interrupt.presses + 1
-        if self.pool.shared:
-            while futures.wait(self.under_way, timeout=_LOOK).not_done and self.job.interrupt.presses < patience:
-                pass
+        begun = [future for future in self.under_way if not future.cancel()]
+        patience, until = self.job.interrupt.presses + 1, time.monotonic() + _MOMENT
+        while futures.wait(begun, timeout=_LOOK).not_done and self.job.interrupt.presses < patience:
+            if not self.pool.shared and time.monotonic() > until:
+                break
         self._collect()
 
     def _collect(self) -> None:

@@ -154,14 +154,16 @@ class FlowResult:
 
     @property
     def delivered_bytes(self) -> int:
-        """Bytes of IP datagrams received from `warmup` on and before `duration`, whenever they were sent."""
+        """Bytes of IP datagrams received before `duration`, when the sources stop."""
         return self._counts["delivered_bytes"]
 
     @property
     def throughput(self) -> float:
-        """Bit/s of IP datagrams received from `warmup` on and before `duration`, whenever they were sent.
+        """Bit/s of IP datagrams received before `duration`, over the time from `warmup` to `duration`.
 
-        What is received while the run drains is no part of it: a link is never found to carry more than its rate.
+        As in every count, packets sent before `warmup` are left out; and what is received while the run drains is no
+        part of it, so that a link is never found to carry more than its rate. It is a little less than what passes in
+        the long run, by one delay's worth: make the run long against the delay.
         """
         return 8 * self.delivered_bytes * _PICO / (self._run.duration - self._run.warmup)
 

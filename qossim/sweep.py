@@ -162,7 +162,8 @@ def sweep(
     whatever the workers.
 
     Ctrl-C breaks off the runs under way and returns what there is, with ``complete`` 0; in this process within about
-    half a second.
+    half a second. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one handles it
+    otherwise, and in a thread KeyboardInterrupt does not arise.
 
     Examples
     --------
@@ -244,7 +245,8 @@ def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None,
 def _path(given: PathLike | None, field: str) -> Path | None:
     if given is None:
         return None
-    name = os.fsdecode(given)
+    if not isinstance(given, str | bytes | os.PathLike) or "\0" in (name := os.fsdecode(given)):
+        raise units.refusal(field, "the path of a file", given)
     path = Path(name)
     if not name or (path.exists() and not path.is_file()):
         why = "" if not name else "a folder" if path.is_dir() else "not a plain file"
@@ -481,13 +483,17 @@ class _Job:
     def run(self, pool: Pool, bar: Bar) -> None:
         """All runs; returns early, with `complete` False, if Ctrl-C comes before the last is finished."""
         while True:
+            interrupted = False
             try:
                 self._round(pool, bar)
             except KeyboardInterrupt:
                 if self.done < sum(self.wanted):
                     return
+                interrupted = True
             if not self._further():
                 break
+            if interrupted:
+                return
             bar.expect(sum(self.wanted))
         self.complete = True
         self._warn()

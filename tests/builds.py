@@ -52,6 +52,23 @@ def elsewhere(*, load: float, process: str) -> qs.Scenario:
     return link(load=load)
 
 
+def pausing(*, load: float, process: str, at: float = 0.5) -> qs.Scenario:
+    """As `link`, and leaves a file for each load in a folder; at one load it takes forever."""
+    (Path(process) / str(load)).touch()
+    if load == at:
+        time.sleep(60)
+    return link(load=load)
+
+
+def stopped_by_ctrl_c() -> str:
+    """What Ctrl-C does to a process."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        return "stopped"
+    return "goes on"
+
+
 def leaving(*, load: float) -> qs.Scenario:
     """Would have its worker exit."""
     raise SystemExit(3)

@@ -15,3 +15,16 @@ def ctrl_c_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def no_window() -> Iterator[None]:
+    """Figures are drawn in memory and closed in the end; the backend is then that of before."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    backend = mpl.get_backend()
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+    plt.switch_backend(backend)

@@ -13,14 +13,7 @@ import qossim as qs
 from qossim import plots
 from qossim.experiments import ef_wfq_vs_pq_cases
 
-
-@pytest.fixture(autouse=True)
-def no_window():
-    backend = mpl.get_backend()
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(backend)
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 @pytest.fixture(scope="module")

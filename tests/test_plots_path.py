@@ -14,14 +14,7 @@ import qossim as qs
 from qossim import _figure_path, plots
 from qossim.experiments import ef_wfq_vs_pq, ef_wfq_vs_pq_cases
 
-
-@pytest.fixture(autouse=True)
-def no_window():
-    backend = mpl.get_backend()
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(backend)
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +85,13 @@ def test_the_budget_of_a_summary_and_of_no_packets(loaded):
 def test_queue_and_ring_by_hand():
     ax = plots.occupancy(by_hand(free="start"), stop=0.003)
     # The wire takes the first packet, the ring the other two: 2 particles and 1.
-    assert steps(ax, "class queue (packets)") == [(0, 0), (3, 0)]
+    assert steps(ax, "all queue (packets)") == [(0, 0), (3, 0)]
     assert steps(ax, "ring (particles)") == [(0, 3), (1, 1), (2, 0), (3, 0)]
     assert ax.get_xlabel() == "time (ms)"
     ax = plots.occupancy(by_hand(free="end"), stop=0.003)
     # Particles of the first packet are in use while it is sent.
     assert steps(ax, "ring (particles)") == [(0, 4), (1, 3), (2, 1), (2.5, 0), (3, 0)]
-    assert steps(ax, "class queue (packets)") == [(0, 1), (1, 0), (3, 0)]
+    assert steps(ax, "all queue (packets)") == [(0, 1), (1, 0), (3, 0)]
 
 
 def test_particles_come_back_one_by_one_if_the_ring_says_so():
@@ -129,8 +122,8 @@ def test_a_packet_cut_off_by_the_end_of_the_run_had_given_back_some_of_its_parti
 
 def test_without_a_ring_only_the_queue_is_drawn():
     ax = plots.occupancy(by_hand(), stop=0.003)
-    assert [line.get_label() for line in ax.lines] == ["the queue (packets)"]
-    assert steps(ax, "the queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
+    assert [line.get_label() for line in ax.lines] == ["all queue (packets)"]
+    assert steps(ax, "all queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
 
 
 def test_the_most_that_waits_is_what_the_counters_say(loaded):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Figures of tables and of how values are spread: boxes, sweeps as lines and as maps."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -11,16 +10,7 @@ from matplotlib.colors import to_hex
 import qossim as qs
 from qossim import plots
 
-
-@pytest.fixture(autouse=True)
-def no_window():
-    backend = mpl.get_backend()
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(backend)
-
-
+pytestmark = pytest.mark.usefixtures("no_window")
 RINGS = [1, 3, 5, 10, 20, 40]
 
 

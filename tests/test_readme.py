@@ -28,6 +28,7 @@ def described(name: str) -> bool:
     return isinstance(value, type) and issubclass(value, Description)
 
 
+@pytest.mark.usefixtures("no_window")
 def test_the_python_runs_and_prints_what_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,7 +36,6 @@ def test_the_python_runs_and_prints_what_is_shown(
 
     A block of the console is what the test before it shows.
     """
-    plt.switch_backend("agg")
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     printed, ran, compared = "", 0, 0

@@ -949,6 +949,83 @@ def test_ctrl_c_returns_what_processes_had_finished(processes: futures.ProcessPo
     assert 5 <= int(table["sent"].notnull().sum()) < 39
 
 
+def test_ctrl_c_at_a_terminal_loses_nothing_that_a_process_had_finished(tmp_path: Path) -> None:
+    """There it reaches every process, in the midst of a task of several runs."""
+    (tmp_path / "begun").mkdir()
+    code = f"""
+        import functools, multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        from tests.builds import pausing
+        from tests.test_sweep_workers import sweep
+
+        if __name__ == "__main__":
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                build = functools.partial(pausing, process={str(tmp_path / "begun")!r})
+                table = sweep(build, {{"load": [i / 100 for i in range(1, 91)]}}, executor=pool)
+            print(int(table["sent"].notnull().sum()), table.attrs["complete"])
+    """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code))
+    command = [sys.executable, str(script)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True, **ELSEWHERE)
+    until = time.monotonic() + 60
+    while not (tmp_path / "begun" / "0.5").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=30)
+    rows, complete = map(int, printed.split())
+    assert rows == len(list((tmp_path / "begun").iterdir())) - 1 >= 49  # all but that which was under way
+    assert complete == 0
+
+
+def test_processes_that_are_forked_for_a_sweep_hear_ctrl_c_afterwards() -> None:
+    code = """
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        from tests.builds import link, stopped_by_ctrl_c
+        from tests.test_sweep_workers import sweep
+
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+            sweep(link, {"load": [0.1, 0.2]}, executor=pool)
+            print(pool.submit(stopped_by_ctrl_c).result())
+    """
+    assert python(code).stdout == "stopped\n"
+
+
+def test_an_executor_that_is_busy_otherwise_is_not_waited_for() -> None:
+    go = threading.Event()
+    with futures.ThreadPoolExecutor(1) as busy:
+        busy.submit(go.wait, 30)
+        person = press(0.3)
+        began = time.monotonic()
+        table = sweep(link, AXES, executor=busy)
+        assert time.monotonic() - began < 5
+        go.set()
+        person.join()
+    assert table.attrs["complete"] == 0 and not table["sent"].notnull().any()
+
+
+def test_ctrl_c_between_rounds_counts_where_somebody_else_handles_it() -> None:
+    pressed = []
+
+    def progress(share: float) -> None:
+        if share == 1 and not pressed:
+            pressed.append(share)
+            raise KeyboardInterrupt
+
+    auto = functools.partial(sweep, link, {"load": [0.5]}, "auto", least=3, most=40, target={"delay_mean": "1 us"})
+    table = auto(workers=1, progress=progress)
+    assert pressed and table.attrs["complete"] == 0
+    assert int(table["sent"].notnull().sum()) == 3
+
+
+@pytest.mark.parametrize("file", [5, "a\0b", b"a\0b", ["a"]])
+def test_what_is_no_path_is_refused(file: object) -> None:
+    for field in ("save", "resume"):
+        with pytest.raises(qs.ScenarioError, match=f"{field} must be the path of a file, got "):
+            sweep(link, {}, **{field: file})
+
+
 def test_a_sweep_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     file = tmp_path / "runs"
     code = f"""

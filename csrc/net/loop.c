@@ -94,12 +94,12 @@ QS_INLINE void keep(qs_flow *flow, uint64_t seq)
 QS_INLINE void retire(qs_sim *sim, qs_port *port, qs_trace_kind kind, qs_packet *p, qs_time now, const bool full)
 {
     qs_flow *flow = &sim->flows[p->flow];
-    if (p->fate == QS_RECEIVED && now >= sim->config.warmup && now < sim->config.duration)
-        flow->counts.delivered_bytes += p->size;
     if (p->sent >= sim->config.warmup) {
         flow->counts.fates[p->fate]++;
         if (p->fate == QS_RECEIVED) {
             flow->counts.received_bytes += p->size;
+            if (now < sim->config.duration)
+                flow->counts.delivered_bytes += p->size;
             keep(flow, p->seq);
         }
     }

@@ -41,7 +41,7 @@ LAW(counts_leave_out_what_was_sent_before_warm_up)
 }
 
 /* Two bytes of IP are three seconds on the wire, of a packet of one second each: received at 3 s, 6 s, ... 15 s. */
-LAW(what_arrives_between_warm_up_and_duration_is_delivered_whenever_it_was_sent)
+LAW(what_is_sent_from_warm_up_on_and_arrives_before_duration_is_delivered)
 {
     static const int64_t times[] = {0, SECONDS(1), SECONDS(2), SECONDS(3), SECONDS(4)}, sizes[] = {2, 2, 2, 2, 2};
     static const struct {
@@ -52,9 +52,10 @@ LAW(what_arrives_between_warm_up_and_duration_is_delivered_whenever_it_was_sent)
         {SECONDS(20), 0, false, 10},
         {SECONDS(15), 0, false, 8}, /* received at `duration` is too late */
         {SECONDS(15) + 1, 0, false, 10},
-        {SECONDS(12), SECONDS(6), false, 4},     /* received at `warmup` is in time, though sent before */
-        {SECONDS(12), SECONDS(6) + 1, false, 2},
-        {SECONDS(12), SECONDS(6), true, 4},
+        {SECONDS(12), SECONDS(2), false, 2}, /* of those sent at 2 s, 3 s and 4 s only the one that is there at 9 s */
+        {SECONDS(12) + 1, SECONDS(2), false, 4},
+        {SECONDS(12) + 1, SECONDS(2) + 1, false, 2},
+        {SECONDS(12) + 1, SECONDS(2), true, 4},
         {SECONDS(3), 0, false, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

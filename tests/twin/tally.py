@@ -28,10 +28,10 @@ class LossPeriods(NamedTuple):
 
 
 def delivered(rows: Iterable[Row], warmup: int, duration: int, flows: int) -> list[int]:
-    """By flow, the bytes that arrive at its receiver from warm-up on and before the sources stop."""
+    """By flow, the bytes sent from warm-up on that arrive at its receiver before the sources stop."""
     total = [0] * flows
     for row in rows:
-        if row.fate == RECEIVED and warmup <= row.received < duration:
+        if row.fate == RECEIVED and warmup <= row.sent and row.received < duration:
             total[row.flow] += row.size
     return total
 

@@ -69,14 +69,13 @@ typedef struct qs_flow_spec {
     const qs_rng *rng; /* the flow's random stream; copied; NULL if the source draws nothing */
 } qs_flow_spec;
 
-/* Counts over packets sent at or after warm-up, but for delivered_bytes. sent = received + dropped by reason + inside.
- */
+/* Counts over packets sent at or after warm-up. sent = received + dropped by reason + inside. */
 typedef struct qs_flow_counts {
     uint64_t sent;
     uint64_t fates[QS_FATES];
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    uint64_t delivered_bytes; /* of packets with warmup <= received < duration, whenever sent: the throughput */
+    uint64_t delivered_bytes; /* of those received before `duration`: the throughput */
     uint64_t loss_periods; /* longest possible runs of packets that were lost one after the other (RFC 3357) */
     uint64_t longest_loss; /* packets in the longest of them */
 } qs_flow_counts;
