@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import math
 import numbers
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -21,9 +22,12 @@ from qossim.errors import ScenarioError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Axis", "Grid", "label", "name_of", "zipped"]
+__all__ = ["MOST_RUNS", "Axis", "Grid", "defaults_of", "label", "name_of", "zipped"]
 
 Values: TypeAlias = "Iterable[Any] | Mapping[str, Any]"
+
+MOST_RUNS = 10**7
+"""Of a sweep: its table is then a few gigabytes large."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -107,6 +111,12 @@ class Grid:
         self.size = math.prod(self.shape)
         self._check_names(frozenset(taken))
 
+    def keep(self, own: Callable[[Any], Any]) -> None:
+        """Let no later change of a value reach it."""
+        for axis in self.axes:
+            for parameter in axis.parameters:
+                parameter.values[:] = map(own, parameter.values)
+
     def _check_names(self, taken: frozenset[str]) -> None:
         names = [each.name for axis in self.axes for each in axis.parameters]
         seen: set[str] = set()
@@ -185,8 +195,10 @@ def _listed(field: str, values: object) -> list[Any]:
     bounds = "a list of at least one value"
     if isinstance(values, str | bytes | AbstractSet | Mapping | zipped) or not isinstance(values, Iterable):
         raise units.refusal(field, bounds, values)
-    if isinstance(values, np.ndarray) and values.ndim != 1:
+    if getattr(values, "ndim", 1) != 1:  # an array, or a table, whose elements are not what one would think
         raise units.refusal(field, f"{bounds}, in one dimension", values)
+    if isinstance(values, Sized) and len(values) > MOST_RUNS:
+        raise units.refusal(field, f"at most {MOST_RUNS} values", f"{len(values)} of them")
     if np.ma.isMaskedArray(values):
         raise units.refusal(field, bounds, "a masked array")
     listed = [_element(value) for value in values]
@@ -267,6 +279,36 @@ def _check_different(
                 f"both are labelled {units.shown(each)}; {hint}",
             )
         seen[each] = i
+
+
+def defaults_of(build: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]:
+    """The arguments of `build` that have a default.
+
+    Raises
+    ------
+    ScenarioError
+        It does not take these names, or needs others.
+    """
+    try:
+        arguments = inspect.signature(build).parameters
+    except (TypeError, ValueError):  # some written in C do not tell
+        return {}
+    named = [
+        name
+        for name, argument in arguments.items()
+        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY)
+    ]
+    if not any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
+        for name in names:
+            if name not in named:
+                raise units.refusal("axes", f"named after arguments of build ({', '.join(named)})", name)
+    defaults = {
+        name: arguments[name].default for name in named if arguments[name].default is not inspect.Parameter.empty
+    }
+    for name in named:
+        if name not in defaults and name not in names:
+            raise units.refusal("axes", "of all arguments of build that have no default", list(names), f"no {name}")
+    return defaults
 
 
 def name_of(build: Any) -> str:

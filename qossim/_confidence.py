@@ -558,11 +558,12 @@ def _lag1(deviations: NDArray[np.float64]) -> float:
 
 
 def _numbers(values: ArrayLike) -> NDArray[np.float64]:
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(np.float64), np.nan)
+    masked = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iuf":
         raise ValueError(f"values must be integers or floats, got {array.dtype}")
+    if masked is not None:
+        array = np.where(masked, np.nan, array.astype(np.float64))
     array = array.astype(np.float64, copy=False)
     if np.isinf(array).any():
         raise ValueError("values must be finite or NaN, got an infinity")

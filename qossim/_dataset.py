@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qossim._axes import Grid
 
-__all__ = ["TAKEN", "VARIABLES", "Variable", "columns", "dataset", "imported"]
+__all__ = ["TAKEN", "VARIABLES", "Variable", "columns", "dataset", "imported", "things"]
 
 
 class Variable(NamedTuple):
@@ -83,6 +83,18 @@ def columns(layout: Layout, variable: str, levels: int) -> NDArray[np.intp]:
             places += [first + len(BY_CLASS) * i for i in range(len(classes))]
         at += len(BY_PORT) + len(classes) * len(BY_CLASS)
     return np.array(places, dtype=np.intp)
+
+
+def things(layout: Layout, variable: str, levels: Sequence[float]) -> list[str]:
+    """What each column of `columns` is about, for a message."""
+    dims = VARIABLES[variable].dims
+    if dims == _FLOW:
+        return list(layout.flows)
+    if dims == _FLOW_QUANTILE:
+        return [f"{flow} at {level:g}" for flow in layout.flows for level in levels]
+    if dims == _PORT:
+        return [port for port, _ in layout.ports]
+    return [f"{each} at {port}" for port, classes in layout.ports for each in classes]
 
 
 class _Names(NamedTuple):

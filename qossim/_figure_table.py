@@ -199,7 +199,7 @@ def sweep_lines(
     -------
     Axes
         Each point is marked. Numbers ascend, and if they spread over decades stand on a logarithmic scale; where one
-        is infinite they stand at equal distances, as names do, which keep their order.
+        is infinite they stand at equal distances. So do names, which keep their order and are not joined by lines.
 
     Raises
     ------
@@ -225,18 +225,20 @@ def sweep_lines(
     mean, half = _intervals(values, over, float(units.number(level, "level")), [d for d in (lines, across) if d])
     quantity = _quantity(values, mean, unit, ax)
     places, numeric = _places(values, across)
+    ordered = values[across].dtype.kind in "iufmM"  # between two names there is nothing to draw
     labels = _names(values, lines, said=True) if lines else [str(values.name or "value").replace("_", " ")]
     ax = axes(ax)
     before = len(ax.get_legend_handles_labels()[0])
     for number, label in enumerate(labels, before):
         at, off = (np.atleast_2d(each)[number - before] * quantity.factor for each in (mean, half))
         colour = PALETTE[number % len(PALETTE)]
-        ax.fill_between(places, at - off, at + off, color=colour, alpha=0.2, linewidth=0)
+        if ordered:
+            ax.fill_between(places, at - off, at + off, color=colour, alpha=0.2, linewidth=0)
         ax.plot(
             places,
             at,
             color=colour,
-            linestyle=DASHES[number % len(DASHES)],
+            linestyle=DASHES[number % len(DASHES)] if ordered else "none",
             linewidth=1.6,
             marker=MARKERS[number % len(MARKERS)],
             markersize=4.5,
@@ -285,11 +287,11 @@ def _places(values: xr.DataArray, dim: str) -> tuple[NDArray[np.float64], bool]:
 
 
 def _number_ticks(ax: Axes, places: NDArray[np.float64]) -> None:
-    """Ticks at the values where they are few, on a logarithmic scale where that spreads them more evenly."""
+    """Ticks at the values where they are few; on a logarithmic scale if they are decades apart and more even on it."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     ordered = np.unique(places)
-    if len(ordered) >= 4 and ordered[0] > 0 and ordered[-1] >= 10 * ordered[0]:
+    if len(ordered) >= 4 and ordered[0] > 0 and ordered[-1] >= 100 * ordered[0]:
         steps, decades = np.diff(ordered), np.diff(np.log(ordered))
         if decades.std() / decades.mean() < steps.std() / steps.mean():
             ax.set_xscale("log")

@@ -50,6 +50,7 @@ class Journal:
         self.count = len(rows)
         self.fault: OSError | None = None
         self._file: int | None = None
+        self._mark = (0, 0)
         self._end, self._size = end, size  # of the lines that were written to their end, and of the file
         self._layouts = layouts
         self._lock = threading.Lock()
@@ -119,20 +120,26 @@ class Journal:
             self._open("resume")
 
     def _open(self, field: str, flags: int = 0) -> None:
-        try:
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | flags | getattr(os, "O_BINARY", 0), 0o666)
+        with _opening:
             try:
-                _claim(file)
-                if os.fstat(file).st_size != self._size:
-                    raise ValueError(f"{field}: {self.path} has changed since it was read: another sweep wrote to it")
-                if self._size > self._end:
-                    os.ftruncate(file, self._end)
-            except BaseException:
-                os.close(file)
-                raise
-        except OSError as error:
-            raise self._refused(field, error) from None
-        self._file = file
+                if self.path.exists() and _identity(os.stat(self.path)) in _written:
+                    raise OSError(errno.EAGAIN, "another sweep of this process is writing to it")
+                file = os.open(self.path, os.O_WRONLY | os.O_APPEND | flags | getattr(os, "O_BINARY", 0), 0o666)
+                try:
+                    _claim(file)
+                    found = os.fstat(file)
+                    if found.st_size != self._size:
+                        why = "has changed since it was read: another sweep wrote to it"
+                        raise ValueError(f"{field}: {self.path} {why}")
+                    if self._size > self._end:
+                        os.ftruncate(file, self._end)
+                except BaseException:
+                    os.close(file)
+                    raise
+            except OSError as error:
+                raise self._refused(field, error) from None
+            self._file, self._mark = file, _identity(found)
+            _written.add(self._mark)
 
     def _refused(self, field: str, error: OSError) -> OSError:
         return OSError(error.errno, f"{field}: this file cannot be written ({error.strerror})", str(self.path))
@@ -211,10 +218,23 @@ class Journal:
             file, self._file = self._file, None
             if file is None:
                 return
+            with _opening:
+                _written.discard(self._mark)
             try:
+                if os.fstat(file).st_nlink == 0:
+                    self.fault = self.fault or OSError(errno.ENOENT, "it was removed meanwhile")
                 os.close(file)
             except OSError as error:
                 self.fault = self.fault or error
+
+
+_written: set[tuple[int, int]] = set()
+"""The files that this process is writing to: `_claim` is against other processes only."""
+_opening = threading.Lock()
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 def _claim(file: int) -> None:

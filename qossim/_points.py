@@ -12,6 +12,7 @@ import copy
 import hashlib
 import itertools
 import math
+import pickle
 import struct
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,7 @@ import numpy as np
 
 from qossim._confidence import told_by_mser5
 from qossim._core import Simulation
+from qossim.errors import ScenarioError
 from qossim.run import _generator, _Root
 from qossim.scenario.net import RING, Scenario
 from qossim.statistics import StreamedStatistics, mser5
@@ -48,7 +50,9 @@ __all__ = [
     "Task",
     "built",
     "fingerprint",
+    "own",
     "settled",
+    "told",
     "width",
     "work",
 ]
@@ -98,7 +102,7 @@ class Failure(NamedTuple):
     point: int
     replication: int | None
     """None: while the scenario was being built."""
-    error: Exception
+    error: BaseException
 
 
 class Outcome(NamedTuple):
@@ -218,21 +222,42 @@ def work(
                 raise
             interrupted = True
             break
-        except Exception as error:
-            failure = Failure(task.point, replication, error)
+        except (Exception, SystemExit, GeneratorExit) as error:
+            failure = Failure(task.point, replication, error if deliver is not None else _portable(error))
             break
     return Outcome(rows, failure, runs, time.perf_counter() - began, interrupted)
 
 
+class BuildError(Exception):
+    """Stands for an exception that cannot be sent from one process to another; it has its words."""
+
+
+def _portable(error: BaseException) -> BaseException:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return BuildError(told(error))
+    return error
+
+
+def told(error: BaseException) -> str:
+    """An exception in words, of any class."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "its message cannot be printed"
+    return text if isinstance(error, ScenarioError | BuildError) else f"{type(error).__name__}: {text}"
+
+
 def built(settings: Settings, parameters: dict[str, Any]) -> Scenario:
     """The scenario of a point. `build` may change what it is given: each call gets a copy of its own."""
-    scenario = settings.build(**{name: _own(value) for name, value in parameters.items()})
+    scenario = settings.build(**{name: own(value) for name, value in parameters.items()})
     if not isinstance(scenario, Scenario):
         raise refusal("what build returns", "a Scenario", scenario)
     return scenario
 
 
-def _own(value: Any) -> Any:
+def own(value: Any) -> Any:
     """A copy, or the value itself where it cannot be changed, or not be copied."""
     if value is None or isinstance(value, str | int | float):
         return value

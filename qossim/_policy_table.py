@@ -88,7 +88,7 @@ def _markdown(rows: list[dict[str, Any]]) -> str:
     def escaped(cell: str) -> str:
         """What Markdown would take for markup, and nothing else: the source is to be read too."""
         plain = re.sub(r"([\\`*|]|\](?=[(\[])|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(cell.split()))
-        return re.sub(r"&(?=#?\w+;)", "&amp;", re.sub(r"<(?=[A-Za-z/!?])", "&lt;", plain))
+        return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=#?\w+;)", "&amp;", plain))
 
     lines = [f"# {_title(rows)}", ""]
     if rows:

@@ -94,7 +94,7 @@ class Finding:
         measured = f"{_figures(self.measured / scale, figures)}{space}"
         if math.isnan(self.low):
             return limit, measured, "-"
-        return limit, measured, f"{_figures(self.low / scale)} to {_figures(self.high / scale)}"
+        return limit, measured, f"{_figures(self.low / scale)} to {_figures(self.high / scale)}{space}"
 
 
 def _scaled(unit: str, value: float) -> tuple[float, str]:

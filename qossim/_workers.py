@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
@@ -142,11 +143,12 @@ def count(value: object, field: str, minimum: int) -> int:
 def _workers_of(executor: Any) -> int:
     if executor is not None:
         known = getattr(executor, "_max_workers", None)
-        if isinstance(known, int):
+        if isinstance(known, int) and known > 0:
             return known
         client = getattr(executor, "_client", None)
         if client is not None and hasattr(client, "nthreads"):
-            return max(1, int(sum(client.nthreads().values())))
+            with contextlib.suppress(Exception):  # closed: it will say so when it is given work
+                return max(1, int(sum(client.nthreads().values())))
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from qossim import units
-from qossim._axes import Axis, Grid, zipped
+from qossim._axes import Axis, Grid, defaults_of, zipped
 from qossim.errors import ScenarioError
 from qossim.run import _duration, _root, _warmup, run
 from qossim.scenario.net import Scenario
@@ -144,26 +143,8 @@ def _choices(build: Callable[..., Any], axes: object) -> list[Choice]:
     if not grid.axes:
         raise units.refusal("axes", "of at least one parameter", axes)
     names = [each.name for axis in grid.axes for each in axis.parameters]
-    defaults = _defaults(build, names)
+    defaults = defaults_of(build, names)
     return [_choice(axis, defaults) for axis in grid.axes]
-
-
-def _defaults(build: Callable[..., Any], names: list[str]) -> dict[str, Any]:
-    """The arguments of `build` that have a default; refuses names that it does not take."""
-    try:
-        arguments = inspect.signature(build).parameters
-    except (TypeError, ValueError):  # some written in C do not tell
-        return {}
-    named = [
-        name
-        for name, argument in arguments.items()
-        if argument.kind in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY)
-    ]
-    if not any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values()):
-        for name in names:
-            if name not in named:
-                raise units.refusal("axes", f"named after arguments of build ({', '.join(named)})", name)
-    return {name: arguments[name].default for name in named if arguments[name].default is not inspect.Parameter.empty}
 
 
 def _choice(axis: Axis, defaults: Mapping[str, Any]) -> Choice:

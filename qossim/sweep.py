@@ -14,23 +14,24 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from qossim import units
-from qossim._axes import Grid, name_of, zipped
-from qossim._dataset import TAKEN, VARIABLES, columns, dataset, imported
+from qossim._axes import MOST_RUNS, Grid, defaults_of, name_of, zipped
+from qossim._dataset import TAKEN, VARIABLES, columns, dataset, imported, things
 from qossim._interrupt import Interrupt
 from qossim._journal import Journal
 from qossim._measured import VERSIONS, plain_seed, seed_from_plain
-from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, settled, work
+from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, own, settled, told, work
 from qossim._workers import Bar, Pool, count, hand_out
-from qossim.errors import ScenarioError, SweepError
+from qossim.errors import SweepError
 from qossim.run import _duration, _generator, _root, _warmup
 from qossim.scenario.net import Scenario
-from qossim.statistics import _ratio, target_reached
+from qossim.statistics import _ratio, confidence, target_reached
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -79,7 +80,8 @@ def sweep(
         Values by the name of a parameter; the points are all combinations. An axis may be `zipped` instead, several
         parameters that change together: its key names the dimension, and each of them is a coordinate along it.
         Numbers, strings and booleans label themselves, anything else is labelled by its name (``name``, ``__name__``,
-        else its ``repr``); a dict ``{label: value}`` says other labels. `build` is given copies (`copy.deepcopy`).
+        else its ``repr``); a dict ``{label: value}`` says other labels. `build` is given copies (`copy.deepcopy`) of
+        what can be copied.
     replications : int or "auto"
         Runs of each point, at least 1. With "auto" each point is run until `target` is reached.
     duration, warmup : float or str
@@ -177,7 +179,7 @@ def sweep(
     if not callable(build):
         raise units.refusal("build", "a function that returns a Scenario", build)
     duration_ps = _duration(duration)
-    if record not in ("packets", "summary"):
+    if not isinstance(record, str) or record not in ("packets", "summary"):
         raise units.refusal("record", 'one of "packets", "summary"', record)
     if not isinstance(drain, bool | np.bool_):
         raise units.refusal("drain", "True or False", drain)
@@ -194,6 +196,10 @@ def sweep(
     if record == "summary" and any(goal.variable == "jitter" for goal in rule.goals):
         raise units.refusal("record", '"packets" with a target for jitter, which "summary" leaves out', record)
     grid = Grid(axes, TAKEN)
+    defaults_of(build, [each.name for axis in grid.axes for each in axis.parameters])
+    grid.keep(own)
+    if grid.size * rule.least > MOST_RUNS:
+        raise units.refusal("axes", f"of at most {MOST_RUNS} runs, replications included", grid.size * rule.least)
     levels = _levels(quantiles)
     new, old = _files(save, resume)
     told = Journal.sweep_of(old) if old is not None else None
@@ -238,7 +244,8 @@ def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None,
             raise FileNotFoundError(f"resume: there is no file {old}")
         return new, old
     if new.resolve() != old.resolve():
-        raise units.refusal("save", f"the file to resume, {old}, or left out", str(new))
+        asked, other = (os.fsdecode(each) for each in (save, resume) if each is not None)
+        raise units.refusal("save", f"the file to resume, {other}, or left out", asked)
     return (None, old) if old.exists() else (new, None)
 
 
@@ -247,7 +254,7 @@ def _path(given: PathLike | None, field: str) -> Path | None:
         return None
     if not isinstance(given, str | bytes | os.PathLike) or "\0" in (name := os.fsdecode(given)):
         raise units.refusal(field, "the path of a file", given)
-    path = Path(name)
+    path = Path(name).absolute()  # build may go elsewhere
     if not name or (path.exists() and not path.is_file()):
         why = "" if not name else "a folder" if path.is_dir() else "not a plain file"
         raise units.refusal(field, "the path of a file", name, why)
@@ -256,7 +263,7 @@ def _path(given: PathLike | None, field: str) -> Path | None:
 
 def _levels(quantiles: object) -> list[float]:
     bounds = "numbers from 0 to 1, ascending"
-    if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable):
+    if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable) or getattr(quantiles, "ndim", 1) != 1:
         raise units.refusal("quantiles", bounds, quantiles)
     listed = list(quantiles)
     ratios = [_ratio(q) for q in listed]
@@ -287,7 +294,7 @@ class _Rule(NamedTuple):
 
 
 def _rule(replications: object, target: Mapping[str, Any] | None, level: float, least: int, most: int) -> _Rule:
-    if replications != "auto":
+    if not isinstance(replications, str) or replications != "auto":
         if target is not None:
             raise units.refusal("target", 'given with replications="auto" only', target)
         fixed = count(replications, "replications", 1)
@@ -387,7 +394,7 @@ class _Job:
             return
         for name, value in mine.items():
             if told.get(name) != value:
-                shown, other = (units.shown(each) for each in (told.get(name), value))
+                shown, other = (_shown(name, each) for each in (told.get(name), value))
                 raise ValueError(f"resume: {resume} is of another sweep: {name} is {shown} there and {other} here")
         self._journal = self.interrupt.open(Journal.read, resume, len(self.levels))
         self._compare(resume, self._journal.rows)
@@ -433,7 +440,7 @@ class _Job:
         """What tells the scenario of a point from another, so that a build that has changed is found out."""
         try:
             return self.interrupt.open(lambda: fingerprint(built(self.settings, parameters)))
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
             raise self.failed(Failure(point, None, error)) from error
 
     def close(self) -> None:
@@ -527,21 +534,29 @@ class _Job:
             yield Task(point, parameters, missing)
 
     def _alone(self, tasks: Iterator[Task], bar: Bar) -> None:
+        trouble: list[Exception] = []
+
         def deliver(row: Row) -> None:
             self.interrupt.shut(self.deliver, row)
-            bar.reach(self.done)
+            try:
+                bar.reach(self.done)
+            except Exception as error:  # no fault of the point
+                trouble.append(error)
+                raise Stopped from error
             if self.broken:
                 raise Stopped
 
         outcome = self.interrupt.open(work, self.settings, tasks, deliver)
         self.check()
+        if trouble:
+            raise trouble[0]
         if outcome.failure is not None:
             raise self.failed(outcome.failure) from outcome.failure.error
 
     def failed(self, failure: Failure) -> SweepError:
         error = failure.error
         replication = "" if failure.replication is None else f", replication {failure.replication}"
-        text = str(error) if isinstance(error, ScenarioError) else f"{type(error).__name__}: {error}"
+        text = told(error)
         where = self.grid.spoken(failure.point)
         return self.grief(f"the point {where}{replication} failed: {text}", [failure.point])
 
@@ -572,15 +587,13 @@ class _Job:
     def _needed(self, point: int, have: int) -> int:
         """Replications after which the target should be reached; `have` if it is."""
         layout = self.rows[point, 0][0]
-        table = np.frombuffer(b"".join(self.rows[point, r][1] for r in range(have))).reshape(have, -1)
+        table = self._numbers(point, have)
         need = have
         for goal in self.rule.goals:
             means = table[:, columns(layout, goal.variable, len(self.levels))]
             if "flow" not in VARIABLES[goal.variable].dims:  # a port without a ring has no value, and need not
                 means = means[:, ~np.isnan(means).all(axis=0)]
-            if target_reached(
-                means, goal.half_width, relative=goal.relative, level=self.rule.level, least=self.rule.least
-            ):
+            if self._narrow(means, goal):
                 continue
             need = max(need, have + max(1, min(have, math.ceil(have * (_excess(means, goal, self.rule.level) - 1)))))
         return need
@@ -590,7 +603,7 @@ class _Job:
         if missed:
             warnings.warn(
                 f"the target {self.rule.target} was not reached with {self.rule.most} replications at "
-                f"{self._some(missed)}",
+                f"{self._some(missed)}{self._widest(missed[0])}",
                 stacklevel=4,
             )
         if self.settings.warmup is None:
@@ -601,6 +614,32 @@ class _Job:
                     f"{self._some(unsettled)}; make the duration longer, or do without flows whose queue grows forever",
                     stacklevel=4,
                 )
+
+    def _widest(self, point: int) -> str:
+        """Of a point that misses the target, by what it does."""
+        have = self.wanted[point]
+        layout, table = self.rows[point, 0][0], self._numbers(point, have)
+        for goal in self.rule.goals:
+            names = things(layout, goal.variable, self.levels)
+            for name, place in zip(names, columns(layout, goal.variable, len(self.levels)), strict=True):
+                means = table[:, place]
+                if "flow" not in VARIABLES[goal.variable].dims and np.isnan(means).all():
+                    continue
+                if not self._narrow(means, goal):
+                    mean, half, _, count = confidence(means, level=self.rule.level)
+                    unit = VARIABLES[goal.variable].unit.replace("1", "")
+                    value = f"{mean:.4g} +- {half:.2g} {unit}".rstrip() if count > 1 else "not there"
+                    return f"; at the first, {goal.variable} of {name} is {value}"
+        return ""
+
+    def _numbers(self, point: int, have: int) -> NDArray[np.float64]:
+        """The rows of a point, one for each replication."""
+        return np.frombuffer(b"".join(self.rows[point, r][1] for r in range(have))).reshape(have, -1)
+
+    def _narrow(self, means: NDArray[np.float64], goal: _Goal) -> bool:
+        """Whether the intervals of all columns are as narrow as wanted."""
+        rule = self.rule
+        return target_reached(means, goal.half_width, relative=goal.relative, level=rule.level, least=rule.least)
 
     def _some(self, points: list[int]) -> str:
         where = "; ".join(self.grid.spoken(point) for point in points[:5]) + ("; ..." if len(points) > 5 else "")
@@ -624,17 +663,22 @@ class _Job:
         return found
 
 
+def _shown(name: str, value: Any) -> str:
+    """A setting of a sweep's file, for a message: times are whole picoseconds there."""
+    if name in ("duration", "warmup") and type(value) is int:
+        return units.text(Fraction(value, units.PICO), "s")
+    return units.shown(value)
+
+
 def _excess(means: NDArray[np.float64], goal: _Goal, level: float) -> float:
     """How many times as many replications the widest interval asks for, at a guess: it shrinks as their root grows."""
-    from qossim.statistics import confidence
-
-    most = 1.0 if means.size else math.inf
+    most = 1.0 if means.size else 1e6
     for column in means.T:
         mean, reached, _, _ = confidence(column, level=level)
         wanted = goal.half_width / (1 + goal.half_width) * abs(mean) if goal.relative else goal.half_width
         if not reached <= wanted:  # NaN of a column without values
-            most = max(most, (reached / wanted) ** 2 if wanted > 0 < reached else math.inf)
-    return min(most, 1e6)
+            most = max(most, min(reached / wanted, 1e3) ** 2 if wanted > 0 < reached else 1e6)
+    return most
 
 
 def _attributes(job: _Job) -> dict[str, str | int | float]:

@@ -318,7 +318,8 @@ def seconds(value: TimeLike, field: str = "time", bounds: str = "a time in secon
         For the message: what it is called and what it must be.
     """
     if isinstance(value, datetime.timedelta):
-        return Fraction(value // datetime.timedelta(microseconds=1), 10**6)
+        finer = getattr(value, "nanoseconds", 0)  # of a pandas.Timedelta
+        return Fraction(value // datetime.timedelta(microseconds=1), 10**6) + Fraction(finer, 10**9)
     if isinstance(value, np.timedelta64):
         return int(value.astype(np.int64)) * numpy_unit(value, field, bounds)
     return _exact(value, field, bounds, _TIMES)

@@ -144,6 +144,9 @@ def test_interval_of_students_own_data() -> None:
 def test_interval_leaves_out_what_is_not_there() -> None:
     assert confidence([math.nan, *SLEEP, math.nan]) == pytest.approx(confidence(SLEEP), rel=1e-14)
     assert confidence(np.ma.masked_greater([*SLEEP, 99.0], 90)) == confidence(SLEEP)
+    for values in ([1 + 5j, 2.0], [True, False], ["1", "2"], np.array([1, 2], "m8[s]"), [None, 1]):
+        with pytest.raises(ValueError, match="values must be integers or floats"):
+            confidence(np.ma.array(values))
     one, none = confidence([3.0, math.nan]), confidence([])
     assert (one.mean, one.count) == (3.0, 1)
     assert math.isnan(one.half_width)

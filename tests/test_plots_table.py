@@ -63,17 +63,22 @@ def test_lines_differ_in_colour_dashes_and_marks():
 
 
 def test_numbers_over_decades_stand_on_a_logarithmic_scale_with_ticks_at_the_values():
-    ax = plots.sweep_lines(table())
+    decades = [1, 5, 20, 100, 500, 2000]
+    ax = plots.sweep_lines(table().assign_coords(tx_ring_limit=decades))
     ax.figure.canvas.draw()
     assert ax.get_xscale() == "log"
-    assert ticks(ax) == [str(ring) for ring in RINGS]
-    even = table().assign_coords(tx_ring_limit=[10, 20, 30, 40, 50, 60])
-    assert plots.sweep_lines(even).get_xscale() == "linear"
+    assert ticks(ax) == [str(each) for each in decades]
+    assert max(RINGS) < 100 * min(RINGS)
+    for fewer in (RINGS, [10, 200, 300, 700, 900, 1100]):  # less than two decades, and more even as they are
+        ax = plots.sweep_lines(table().assign_coords(tx_ring_limit=fewer))
+        ax.figure.canvas.draw()
+        assert ax.get_xscale() == "linear" and ticks(ax) == [str(each) for each in fewer]
 
 
 def test_what_is_no_number_stands_at_equal_distances():
     ax = plots.sweep_lines(table(), x="scheduler", by="tx_ring_limit")
     assert ticks(ax) == ["wfq", "pq"]
+    assert {line.get_linestyle() for line in ax.lines if line.get_label()[0] != "_"} == {"None"}, "nothing is between"
     assert ax.get_legend().get_texts()[0].get_text() == "tx ring limit 1", "a number does not speak for itself"
 
 

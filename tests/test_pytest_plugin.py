@@ -472,6 +472,7 @@ def test_names_cannot_break_the_table() -> None:
     assert next(csv.DictReader(written(rows, ".csv").splitlines(keepends=True)))["policy"] == '"a|b", <script>\n'
     line = next(line for line in written(rows, ".md").splitlines() if "t.py" in line)
     assert len(re.findall(r"(?<!\\)\|", line)) == 9 and "<b>" not in line and "<script>" not in line
+    assert "&lt;b>" in line and "&lt;script>" in line and "&amp;" not in line, "escaped once"
 
 
 @pytest.mark.parametrize(

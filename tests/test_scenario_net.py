@@ -353,6 +353,12 @@ def test_describing_imports_numpy_alone():
     assert done.stdout.strip() == "[]"
 
 
+def test_dataclasses_can_replace_what_is_given_to_the_constructor():
+    for one in (qs.TrafficClass("a"), qs.Flow("a", qs.CBR(pps=1, size=100))):
+        one._lower_class(False) if isinstance(one, qs.TrafficClass) else one._lower_source()
+        assert dataclasses.replace(one, name="b") == one.replace(name="b") != one
+
+
 def test_run_is_the_function_whatever_was_imported_first():
     code = "import qossim.run; from qossim.run import run; import qossim as qs; print(qs.run is run and callable(run))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

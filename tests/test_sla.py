@@ -259,7 +259,7 @@ def test_a_broken_policy_shows_all_objectives_and_the_delay_budget(broken):
     lines = str(error.value).splitlines()
     assert lines[0] == 'flow "EF" breaks policy "voice": delay_p99'
     assert [line.split()[0] for line in lines[2:6]] == ["objective", "delay_p99", "ipdv_p99", "loss"]
-    assert re.fullmatch(r"delay_p99 +<= 30 ms +80\.62 ms +80\.\d+ to 80\.\d+ +FAIL", lines[3])
+    assert re.fullmatch(r"delay_p99 +<= 30 ms +80\.62 ms +80\.\d+ to 80\.\d+ ms +FAIL", lines[3])
     assert lines[2].endswith("95 % confidence  verdict")
     budget = lines.index("where the delay comes from") + 1
     assert lines[budget].split() == ["mean", "ms", "at", "queue", "ring", "serialisation", "propagation", "all"]

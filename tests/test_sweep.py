@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from numpy.random import SeedSequence
@@ -217,12 +218,21 @@ def test_replications_go_on_until_the_target_is_reached() -> None:
 
 def test_a_target_that_is_not_reached_is_told() -> None:
     auto = functools.partial(sweep, link, {"load": [0.2, 0.9]}, "auto", duration=1.0, seed=2, least=3, most=7)
-    with pytest.warns(UserWarning, match=r"not reached with 7 replications at 1 of 2 points: load=0\.9$"):
+    with pytest.warns(
+        UserWarning,
+        match=r"not reached with 7 replications at 1 of 2 points: load=0\.9; at the first, delay_mean of f is 0\.0046",
+    ):
         table = auto(target={"delay_mean": "0.2 ms", "loss_ratio": 0.01})
     assert table["target_reached"].values.tolist() == [True, False]
     assert table.attrs["target_reached"] == 0 and table.attrs["complete"] == 1
     assert json.loads(table.attrs["target"]) == {"delay_mean": "0.2 ms", "loss_ratio": 0.01}
     assert table["delay_mean"].sel(load=0.9).notnull().sum() == table.sizes["replication"] == 7
+
+
+def test_a_target_that_nothing_reaches_takes_as_many_replications_as_there_may_be() -> None:
+    with pytest.warns(UserWarning, match="not reached with 5 replications"):
+        table = sweep(link, {}, "auto", duration=0.2, seed=2, least=2, most=5, target={"delay_mean": 1e-160})
+    assert table.sizes["replication"] == 5
 
 
 def test_a_target_is_not_reached_where_nothing_was_measured() -> None:
@@ -466,6 +476,15 @@ GOOD: dict[str, Any] = {"build": link, "axes": {}, "replications": 1, "duration"
         ({"seed": -1}, "seed must be"),
         ({"record": "none"}, 'record must be one of "packets", "summary", got "none"'),
         ({"quantiles": 0.5}, "quantiles must be numbers from 0 to 1, ascending, got 0.5"),
+        ({"quantiles": np.array(0.5)}, "quantiles must be numbers from 0 to 1, ascending, got array(0.5)"),
+        (
+            {"replications": np.array([1, 2])},
+            "replications must be a whole number from 1 to 2147483647, got array(",
+        ),
+        ({"record": np.array(["packets"])}, 'record must be one of "packets", "summary", got array'),
+        ({"axes": {"load": range(10**9)}}, "axis load must be at most 10000000 values, got"),
+        ({"replications": 10**7 + 1, "axes": {}}, "axes must be of at most 10000000 runs, replications included"),
+        ({"axes": {"load": pd.DataFrame({"a": [1]})}}, "axis load must be a list of at least one value, in one dim"),
         ({"quantiles": (0.9, 0.5)}, "quantiles must be numbers from 0 to 1, ascending"),
         ({"quantiles": (0.5, 0.50)}, "quantiles must be numbers from 0 to 1, ascending"),
         ({"quantiles": (99,)}, "quantiles must be numbers from 0 to 1, ascending"),

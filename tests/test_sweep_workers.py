@@ -205,9 +205,107 @@ def test_a_failing_point_names_its_parameters(kind: str, processes: futures.Proc
 
 
 def test_a_worker_that_gives_up_names_its_points(processes: futures.ProcessPoolExecutor) -> None:
-    for how in ({"workers": 2}, {"executor": processes}):
-        with pytest.raises(qs.SweepError, match=r"a worker failed \(SystemExit: 3\) at the points load=0\.5"):
+    for how in ({"workers": 1}, {"workers": 2}, {"executor": processes}):
+        with pytest.raises(qs.SweepError, match=r"the point load=0\.5 failed: SystemExit: 3"):
             sweep(builds.leaving, {"load": [0.5]}, **how)
+
+
+class Odd(Exception):
+    """Cannot be made again from its arguments, and has no words."""
+
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__("odd")
+
+    def __str__(self) -> str:
+        raise ValueError(self.args)
+
+
+def odd(*, load: float) -> qs.Scenario:
+    if load == 0.5:
+        raise Odd(1, 2)
+    return link(load=load)
+
+
+def test_an_exception_that_cannot_travel_or_speak_is_named(processes: futures.ProcessPoolExecutor) -> None:
+    for how in ({"workers": 1}, {"workers": 2}, {"executor": processes}):
+        with pytest.raises(qs.SweepError, match=r"load=0\.5 failed: Odd: its message cannot be printed") as caught:
+            sweep(odd, {"load": [0.1, 0.5]}, **how)
+        assert caught.value.table is not None and caught.value.table["sent"].sel(load=0.1).notnull().all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_progress_raises_is_raised(workers: int, tmp_path: Path) -> None:
+    def progress(share: float) -> None:
+        raise ZeroDivisionError("of a bar")
+
+    with pytest.raises(ZeroDivisionError, match="of a bar"):
+        sweep(link, AXES, workers=workers, progress=progress, save=tmp_path / "runs")
+    assert 1 <= len(ran(tmp_path / "runs")) <= 6
+
+
+def test_values_are_those_of_the_call() -> None:
+    """Whatever becomes of them while it runs."""
+    loads = [0.2]
+
+    def build(each: list[float]) -> qs.Scenario:
+        return link(load=each[0])
+
+    def progress(share: float) -> None:
+        loads[0] = 0.8
+
+    table = sweep(build, {"each": {"a": loads}}, 3, progress=progress)
+    assert table["delay_mean"].equals(
+        sweep(link, {"load": [0.2]}, 3)["delay_mean"].rename(load="each").assign_coords(each=["a"])
+    )
+
+
+def test_two_sweeps_of_one_process_do_not_write_to_one_file(tmp_path: Path) -> None:
+    file, refused = tmp_path / "runs", []
+
+    def progress(share: float) -> None:
+        if not refused:
+            with pytest.raises(OSError, match="another sweep of this process is writing to it") as caught:
+                sweep(link, AXES, 5, save=file, resume=file)
+            refused.append(caught)
+
+    table = sweep(link, AXES, 5, save=file, progress=progress, workers=1)
+    assert refused and table.attrs["complete"] == 1
+    same_bytes(sweep(link, AXES, 5, resume=file), table)
+
+
+def test_a_file_that_is_removed_meanwhile_is_missed(tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    with pytest.raises(qs.SweepError, match=r"runs cannot be written \(it was removed meanwhile") as caught:
+        sweep(link, AXES, save=file, progress=lambda share: file.unlink(missing_ok=True))
+    assert caught.value.table is not None and caught.value.table["sent"].notnull().all()
+
+
+def test_a_build_that_goes_elsewhere_does_not_take_the_file_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def build(load: float) -> qs.Scenario:
+        os.chdir(tmp_path / "elsewhere")
+        return link(load=load)
+
+    sweep(build, {"load": [0.1, 0.2]}, save="runs", workers=1)
+    assert len(ran(tmp_path / "runs")) == 2
+
+
+def test_an_executor_without_workers_is_given_work_all_the_same() -> None:
+    class Direct(futures.Executor):
+        _max_workers = 0
+
+        def submit(self, function: Any, /, *given: Any) -> Any:  # type: ignore[override]
+            future: futures.Future[Any] = futures.Future()
+            future.set_running_or_notify_cancel()
+            future.set_result(function(*given))
+            return future
+
+    table = sweep(link, AXES, executor=Direct())
+    assert table.attrs["complete"] == 1 and table["sent"].notnull().all()
 
 
 def test_what_others_had_finished_is_in_the_error() -> None:
@@ -226,8 +324,12 @@ def test_a_scenario_that_is_refused_names_the_point_and_the_field() -> None:
         sweep(link, {"load": [0.5], "limit": [1, -1]})
     with pytest.raises(qs.SweepError, match=r"limit=1 failed: what build returns must be a Scenario, got 5"):
         sweep(lambda limit: 5, {"limit": [1]})
-    with pytest.raises(qs.SweepError, match=r"limt=1 failed: TypeError: .*unexpected keyword argument 'limt'"):
+    with pytest.raises(qs.ScenarioError, match=r'axes must be named after arguments of build \(load, .*, got "limt"'):
         sweep(link, {"limt": [1]})
+    with pytest.raises(
+        qs.ScenarioError, match=r"axes must be of all arguments of build .* got \['load'\] \(no process\)"
+    ):
+        sweep(builds.elsewhere, {"load": [1]})
 
 
 def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_path: Path) -> None:
@@ -369,9 +471,9 @@ def test_save_and_resume_with_one_name_begin_or_go_on(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"seed": 5}, "seed is 4 there and 5 here"),
-        ({"duration": 2.0}, "duration is 1000000000000 there and 2000000000000 here"),
-        ({"warmup": 0.5}, "warmup is 0 there and 500000000000 here"),
-        ({"warmup": "mser5"}, 'warmup is 0 there and "mser5" here'),
+        ({"duration": 2.0}, "duration is 1 s there and 2 s here"),
+        ({"warmup": 0.5}, "warmup is 0 s there and 500 ms here"),
+        ({"warmup": "mser5"}, 'warmup is 0 s there and "mser5" here'),
         ({"axes": {"load": [0.3], "limit": [2, None]}}, "parameters is {'load'"),
         ({"axes": dict(reversed(AXES.items()))}, "axes is ['load', 'limit'] there and ['limit', 'load'] here"),
         ({"seed": SeedSequence(4)}, "seed is 4 there and {"),

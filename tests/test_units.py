@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from qossim import ScenarioError, units
@@ -69,6 +70,8 @@ def test_a_rate_is_the_decimal_it_is_written_as(given, bits_per_second):
         (Fraction(5, 2 * 10**12), 2),  # halfway: to even
         (Fraction(7, 2 * 10**12), 4),
         (datetime.timedelta(microseconds=3), 3_000_000),
+        (pd.Timedelta("1500ns"), 1_500_000),
+        (pd.Timedelta("1 day 2 us 999 ns"), 86_400_000_002_999_000),
         (np.timedelta64(3, "ns"), 3000),
         (np.timedelta64(1, "m"), 60 * 10**12),
         (np.timedelta64(1501, "fs"), 2),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qossim import units
@@ -56,7 +57,7 @@ class Scenario(Description):
 
     flows: tuple[Flow, ...]
     ports: tuple[Port, ...]
-    _lowered: Lowered | None
+    _lowered: Lowered | None = field(init=False)
 
     kind: ClassVar[str] = "scenario"
 

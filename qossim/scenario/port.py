@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -284,7 +285,7 @@ class TrafficClass(Description):
     quantum: Fraction | None
     queue: Queue
     police: Policer | None
-    _lowered: tuple[bool, tuple[Any, ...]] | None
+    _lowered: tuple[bool, tuple[Any, ...]] | None = field(init=False)
 
     kind: ClassVar[str] = "class"
     _positional: ClassVar[tuple[str, ...]] = ("name",)

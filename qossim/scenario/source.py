@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -490,7 +491,7 @@ class Flow(Description):
     route: tuple[str, ...] | None
     start: Fraction
     stop: Fraction | None
-    _lowered: tuple[Spec, bool, int, int] | None
+    _lowered: tuple[Spec, bool, int, int] | None = field(init=False)
 
     kind: ClassVar[str] = "flow"
     _positional: ClassVar[tuple[str, ...]] = ("name", "source")
