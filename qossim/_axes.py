@@ -317,7 +317,7 @@ def name_of(build: Any) -> str:
         given = [*map(_said, build.args), *(f"{name}={_said(value)}" for name, value in build.keywords.items())]
         return f"{name_of(build.func)}({', '.join(given)})"
     named = build if hasattr(build, "__qualname__") else type(build)
-    return f"{named.__module__}.{named.__qualname__}"
+    return f"{getattr(named, '__module__', None) or type(build).__module__}.{named.__qualname__}"
 
 
 def _said(value: object) -> str:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import contextlib
-import functools
+import importlib
+import io
 import os
 import pickle
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from qossim import units
@@ -89,48 +91,60 @@ class Pool:
         """Whether the workers are threads of this process."""
 
     def check(self, build: object, grid: Grid) -> None:
-        """Refuse what cannot be sent to other processes, before anything runs."""
-        if self.shared:
-            return
+        """Refuse what other processes cannot be sent, before anything runs."""
         if isinstance(self.executor, futures.ProcessPoolExecutor):
-            dumps = pickle.dumps
-            instead = "write it with def at the top of a module, or leave executor out: threads can run anything"
-            context = getattr(self.executor, "_mp_context", None)
-            forked = context is not None and context.get_start_method() == "fork"
-            if not forked and _written_at_the_prompt(build):
-                raise _cannot_import(build, "it was written at the prompt", instead)
+            what, instead = "what another process can import", "write it with def at the top of a module"
+        elif type(self.executor).__module__.startswith("distributed."):
+            what, instead = "what can be sent to another process", "let it make there what cannot be sent"
         else:
-            try:
-                import cloudpickle  # what other executors use for what pickle cannot send
-            except ImportError:
-                return
-            dumps = cloudpickle.dumps
-            instead = "leave out what belongs to one process, such as locks and open files"
-        try:
-            dumps(build)
-        except Exception as error:
-            raise _cannot_import(build, str(error) or type(error).__name__, instead) from error
+            return
+        why = self._held_back(build)
+        if why:
+            raise ScenarioError(
+                f"build must be {what}, got {name_of(build)} ({why}): {instead}, or leave executor out: threads can "
+                f"run anything"
+            )
         for axis in grid.axes:
             for parameter in axis.parameters:
-                try:
-                    dumps(parameter.values)
-                except Exception as error:
+                why = self._held_back(parameter.values)
+                if why:
                     raise ScenarioError(
-                        f"axis {axis.name}: the values of {parameter.name} cannot be sent to another process ({error})"
-                    ) from error
+                        f"axis {axis.name}: the values of {parameter.name} cannot be sent to another process ({why})"
+                    )
+
+    def _held_back(self, thing: object) -> str:
+        """Why something cannot be sent to the workers; nothing if it can."""
+        try:
+            if isinstance(self.executor, futures.ProcessPoolExecutor):
+                at_the_prompt = _pickled(thing)
+            else:
+                importlib.import_module("cloudpickle").dumps(thing)  # as Dask does it
+                return ""
+        except Exception as error:
+            return str(error) or type(error).__name__
+        context = getattr(self.executor, "_mp_context", None)
+        forked = context is not None and context.get_start_method() == "fork"
+        program = getattr(sys.modules.get("__main__"), "__file__", None)
+        if at_the_prompt and not forked and not (program and os.path.isfile(program)):  # it may be "<stdin>"
+            return f"{' and '.join(at_the_prompt)} was written at the prompt"
+        return ""
 
 
-def _written_at_the_prompt(build: object) -> bool:
-    """Whether it comes from a session, or from standard input, which no other process can import."""
-    while isinstance(build, functools.partial):
-        build = build.func
-    named = build if hasattr(build, "__qualname__") else type(build)
-    file = getattr(sys.modules.get("__main__"), "__file__", None)
-    return named.__module__ == "__main__" and not (file and os.path.isfile(file))
+def _pickled(thing: object) -> list[str]:
+    """Functions and classes of the main program that something needs, which is all that pickle takes of them.
 
+    They may be anywhere in it: in a partial, in what a method is bound to, among the values.
+    """
+    names: dict[str, None] = {}
 
-def _cannot_import(build: object, why: str, instead: str) -> ScenarioError:
-    return ScenarioError(f"build must be what another process can import, got {name_of(build)} ({why}): {instead}")
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, each: Any) -> Any:
+            if isinstance(each, type | FunctionType) and each.__module__ == "__main__":
+                names[f"__main__.{each.__qualname__}"] = None
+            return NotImplemented
+
+    Pickler(io.BytesIO()).dump(thing)
+    return list(names)
 
 
 def count(value: object, field: str, minimum: int) -> int:
@@ -252,11 +266,10 @@ class _Round:
             future = self._handed(work, self.job.settings, chunk, *self._own)
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
+        except RuntimeError as error:
+            raise self._refused(chunk, f"the executor takes no work: it was shut down ({error})") from error
         except Exception as error:
-            self._break_off()
-            points = sorted({task.point for task in chunk})
-            why = "it was shut down" if isinstance(error, RuntimeError) else type(error).__name__
-            raise self.job.grief(f"the executor takes no work: {why} ({error})", points) from error
+            raise self._refused(chunk, f"the executor takes no work ({type(error).__name__}: {error})") from error
         self.under_way[future] = chunk
         self.processes.update(getattr(self.executor, "_processes", None) or {})
         return True
@@ -319,6 +332,11 @@ class _Round:
         self.job.interrupt.check()  # processes of a terminal are interrupted with their parent, and may die of it
         return self.job.grief(f"{who}; under way or next were {self._spoken(points)}", points)
 
+    def _refused(self, chunk: Sequence[Task], why: str) -> SweepError:
+        """An executor that is not broken would not have it."""
+        self._break_off()
+        return self.job.grief(why, sorted({task.point for task in chunk}))
+
     def _lost(self, chunk: Sequence[Task], error: BaseException) -> SweepError:
         """A worker failed otherwise than at building or running a point."""
         points = sorted({task.point for task in chunk})
@@ -354,7 +372,7 @@ class _Round:
 
 def _ending(code: int) -> str:
     if code >= 0:
-        return f"exit code {code}"
+        return f"exit code {code}" + ("; standard error says why" if code == 1 else "")
     import signal
 
     try:
