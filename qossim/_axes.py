@@ -9,7 +9,7 @@ import itertools
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -141,7 +141,15 @@ class Grid:
         parts = [
             f"{each.name}={each.labels[i].item()!r}" for axis, i in self._places(point) for each in axis.parameters
         ]
-        return ", ".join(parts) if parts else "its only point"
+        return ", ".join(parts) if parts else "the only point"
+
+    def spoken_all(self, points: list[int]) -> str:
+        """The first ten of some points, for a message."""
+        if not self.axes:
+            return "the only point"
+        shown = "; ".join(self.spoken(point) for point in points[:10])
+        more = f" and {len(points) - 10} more" if len(points) > 10 else ""
+        return f"the point{'' if len(points) == 1 else 's'} {shown}{more}"
 
     def _places(self, point: int) -> Iterable[tuple[Axis, int]]:
         return zip(self.axes, map(int, np.unravel_index(point, self.shape)) if self.shape else (), strict=True)
@@ -197,11 +205,11 @@ def _listed(field: str, values: object) -> list[Any]:
         raise units.refusal(field, bounds, values)
     if getattr(values, "ndim", 1) != 1:  # an array, or a table, whose elements are not what one would think
         raise units.refusal(field, f"{bounds}, in one dimension", values)
-    if isinstance(values, Sized) and len(values) > MOST_RUNS:
-        raise units.refusal(field, f"at most {MOST_RUNS} values", f"{len(values)} of them")
     if np.ma.isMaskedArray(values):
         raise units.refusal(field, bounds, "a masked array")
-    listed = [_element(value) for value in values]
+    listed = [_element(value) for value in itertools.islice(values, MOST_RUNS + 1)]
+    if len(listed) > MOST_RUNS:
+        raise units.refusal(field, f"a list of at most {MOST_RUNS} values", values)
     if any(value is np.ma.masked for value in listed):
         raise units.refusal(field, bounds, "a masked value")
     if not listed:

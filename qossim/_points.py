@@ -244,9 +244,11 @@ def told(error: BaseException) -> str:
     """An exception in words, of any class."""
     try:
         text = str(error)
-    except Exception:
-        text = "its message cannot be printed"
-    return text if isinstance(error, ScenarioError | BuildError) else f"{type(error).__name__}: {text}"
+    except Exception as another:
+        text = f"(its text cannot be told: {type(another).__name__})"
+    if isinstance(error, ScenarioError | BuildError):
+        return text
+    return f"{type(error).__name__}{': ' if text else ''}{text}"
 
 
 def built(settings: Settings, parameters: dict[str, Any]) -> Scenario:

@@ -35,6 +35,9 @@ _TASK = 0.05
 _MOMENT = 0.5
 """Seconds in which a process should hand back what it has, at the end of its task."""
 
+_MOST_THREADS = 1000
+"""More than any computer has processors; systems refuse some tens of thousands."""
+
 _LOOK = 0.1
 """Seconds after which to look at once whether Ctrl-C has been pressed."""
 
@@ -83,6 +86,8 @@ class Pool:
         if executor is not None and not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
             raise units.refusal("executor", "an executor of concurrent.futures, or None", executor)
         given = None if workers is None else count(workers, "workers", 1)
+        if executor is None and given is not None and given > _MOST_THREADS:
+            raise units.refusal("workers", f"from 1 to {_MOST_THREADS}, threads of this process", given)
         self.executor = executor
         self.workers = given or _workers_of(executor)
         self.shared = executor is None or (
@@ -267,7 +272,8 @@ class _Round:
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
         except RuntimeError as error:
-            raise self._refused(chunk, f"the executor takes no work: it was shut down ({error})") from error
+            why = "it was shut down" if "shutdown" in str(error) else "it has no more threads or processes"
+            raise self._refused(chunk, f"the executor takes no work: {why} ({error})") from error
         except Exception as error:
             raise self._refused(chunk, f"the executor takes no work ({type(error).__name__}: {error})") from error
         self.under_way[future] = chunk
@@ -330,7 +336,7 @@ class _Round:
         chunks = [*self.under_way.values(), *([chunk] if chunk else [])]
         points = sorted({task.point for each in chunks for task in each})
         self.job.interrupt.check()  # processes of a terminal are interrupted with their parent, and may die of it
-        return self.job.grief(f"{who}; under way or next were {self._spoken(points)}", points)
+        return self.job.grief(f"{who}; under way or next: {self.job.grid.spoken_all(points)}", points)
 
     def _refused(self, chunk: Sequence[Task], why: str) -> SweepError:
         """An executor that is not broken would not have it."""
@@ -341,11 +347,9 @@ class _Round:
         """A worker failed otherwise than at building or running a point."""
         points = sorted({task.point for task in chunk})
         self._break_off()
-        return self.job.grief(f"a worker failed ({type(error).__name__}: {error}) at {self._spoken(points)}", points)
-
-    def _spoken(self, points: list[int]) -> str:
-        shown = "; ".join(self.job.grid.spoken(point) for point in points[:10])
-        return f"the points {shown}" + (f" and {len(points) - 10} more" if len(points) > 10 else "")
+        return self.job.grief(
+            f"a worker failed ({type(error).__name__}: {error}) at {self.job.grid.spoken_all(points)}", points
+        )
 
     def _break_off(self) -> None:
         """Nothing new is begun; what threads are at ends at once, and others have a moment to hand back what they have.

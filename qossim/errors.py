@@ -27,7 +27,7 @@ class ScenarioError(ValueError):
 
 
 class SweepError(RuntimeError):
-    """A sweep came to grief: a point of it failed, or a worker died. The message names the parameters.
+    """A sweep came to grief: a point failed, a worker died, or its file takes no more; the message says which.
 
     Attributes
     ----------

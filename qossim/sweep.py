@@ -109,16 +109,17 @@ def sweep(
         Where to run: threads, processes, or a cluster (``dask.distributed``'s ``client.get_executor()``). It is left
         open. For processes `build` and the values must be importable. By default threads of this process.
     workers : int, optional
-        Number of threads, by default as many as there are processors; with an `executor`, how many workers it has.
+        Number of threads, by default as many as there are processors, at most 1000; with an `executor`, how many
+        workers it has.
     progress : bool or callable, optional
         As for `qossim.run`: a bar with the remaining time, by default if a person is watching.
     save : path, optional
-        A new file to which every run is appended as soon as it is finished: lines of JSON, the first of which says what
-        the sweep is.
+        A new file, or an empty one, to which every run is appended as soon as it is finished. Whatever becomes of this
+        process, what it says stays; only a power cut may take the last seconds.
     resume : path, optional
         A file that `save` wrote for the same sweep, perhaps with fewer replications: what is in it is not run again,
-        what is not is run and appended. Every point in it is built again, to see that it is still the same scenario.
-        The same path as `save`: go on if it is there, else begin.
+        what is not is run and appended. If it has everything it is only read. Every point in it is built again, to see
+        that it is still the same scenario. The same path as `save`: go on if it is there, else begin.
     drain, bit_generator
         As for `qossim.run`.
 
@@ -143,10 +144,14 @@ def sweep(
     ScenarioError
         An argument is out of bounds, two values of an axis have the same label, or processes cannot be sent `build`.
     SweepError
-        A point failed, a worker died, or the file could not be written; the message names the parameters or the file,
-        and ``error.table`` holds what was finished.
+        A point failed, or a worker died; the message names the parameters, and ``error.table`` holds what was finished.
+        Or the file takes no more, for want of room perhaps: what was finished before is in it, and all in the table.
     FileExistsError, FileNotFoundError
         The file to `save` to is there, or that to `resume` is not.
+    OSError
+        It cannot be read, or be written, or another process is writing to it; nothing has been run.
+    KeyboardInterrupt
+        On Ctrl-C before the first run, while arguments and file are looked at; there is nothing to return.
     ValueError
         The file to `resume` is of another sweep, of other scenarios at any point that is in it, or damaged.
 
@@ -163,9 +168,17 @@ def sweep(
     Modeling and Analysis*, 5th ed., McGraw-Hill 2015, section 11.2). Same version, seed and arguments: same bytes,
     whatever the workers.
 
-    Ctrl-C breaks off the runs under way and returns what there is, with ``complete`` 0; in this process within about
-    half a second. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one handles it
-    otherwise, and in a thread KeyboardInterrupt does not arise.
+    Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. What
+    threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
+    digest of a run of millions of packets. Pressed again, it does not wait for them. Processes have a moment to hand
+    back what they have finished. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
+    handles it otherwise.
+
+    A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
+    labels, seed, duration, versions); then come the runs: ``point``, counted from 0 with the last axis going round
+    fastest, ``replication``, a fingerprint of the ``scenario``, and its ``numbers`` in the order of the ``layout``,
+    which a line before it spells out by ``flows`` and ``ports``. It is meant for `resume`; to be read, a table is
+    better.
 
     Examples
     --------
@@ -176,52 +189,28 @@ def sweep(
     >>> [f"{1e3 * mean:.1f} ms" for mean in interval["mean"].values]
     ['17.7 ms', '76.2 ms']
     """
-    if not callable(build):
-        raise units.refusal("build", "a function that returns a Scenario", build)
-    duration_ps = _duration(duration)
-    if not isinstance(record, str) or record not in ("packets", "summary"):
-        raise units.refusal("record", 'one of "packets", "summary"', record)
-    if not isinstance(drain, bool | np.bool_):
-        raise units.refusal("drain", "True or False", drain)
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise units.refusal("progress", "True, False, None or a function of the share done", progress)
-    if isinstance(warmup, str) and warmup == "mser5":
-        warmup_ps = None
-        if record != "packets":
-            raise units.refusal("record", '"packets" with warmup="mser5", which looks at every delay', record)
-    else:
-        warmup_ps = _warmup(warmup, duration_ps, duration)
-    _generator(bit_generator)
-    rule = _rule(replications, target, level, least, most)
-    if record == "summary" and any(goal.variable == "jitter" for goal in rule.goals):
-        raise units.refusal("record", '"packets" with a target for jitter, which "summary" leaves out', record)
+    rule, levels = _rule(replications, target, level, least, most), _levels(quantiles)
     grid = Grid(axes, TAKEN)
+    if grid.size * rule.least > MOST_RUNS:
+        raise units.refusal("axes", f"of at most {MOST_RUNS} runs, points times replications", grid.size * rule.least)
+    settings = _settings(build, record, duration, warmup, drain, bit_generator, levels)
     defaults_of(build, [each.name for axis in grid.axes for each in axis.parameters])
     grid.keep(own)
-    if grid.size * rule.least > MOST_RUNS:
-        raise units.refusal("axes", f"of at most {MOST_RUNS} runs, replications included", grid.size * rule.least)
-    levels = _levels(quantiles)
+    if settings.record == "summary" and any(goal.variable == "jitter" for goal in rule.goals):
+        raise units.refusal("record", '"packets" with a target for jitter, which "summary" leaves out', record)
     new, old = _files(save, resume)
     told = Journal.sweep_of(old) if old is not None else None
     if seed is None and told is not None:
         seed = seed_from_plain(told["seed"])
     root, shown = _root(seed)
-    settings = Settings(
-        build,
-        record,
-        duration_ps,
-        warmup_ps,
-        bool(drain),
-        bit_generator,
-        root,
-        tuple(_ratio(q) for q in levels),
-        written=new is not None or old is not None,
-    )
+    settings = settings._replace(root=root, written=new is not None or old is not None)
     pool = Pool(executor, workers)
     pool.check(build, grid)
     imported()
     with Interrupt() as interrupt:
-        job = _Job(settings, grid, rule, shown, tuple(levels), interrupt)
+        job = _Job(settings, grid, rule, shown, levels, interrupt)
         if settings.written:
             job.open(new, old, told)
         try:
@@ -234,6 +223,40 @@ def sweep(
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _settings(
+    build: Callable[..., Scenario],
+    record: str,
+    duration: Any,
+    warmup: Any,
+    drain: bool,
+    bit_generator: str,
+    levels: tuple[float, ...],
+) -> Settings:
+    """What all runs have in common, but for their seed."""
+    if not callable(build):
+        raise units.refusal("build", "a function that returns a Scenario", build)
+    duration_ps = _duration(duration)
+    if not isinstance(record, str) or record not in ("packets", "summary"):
+        raise units.refusal("record", 'one of "packets", "summary"', record)
+    if not isinstance(drain, bool | np.bool_):
+        raise units.refusal("drain", "True or False", drain)
+    settled = isinstance(warmup, str) and warmup == "mser5"
+    if settled and record != "packets":
+        raise units.refusal("record", '"packets" with warmup="mser5", which looks at every delay', record)
+    _generator(bit_generator)
+    return Settings(
+        build,
+        record,
+        duration_ps,
+        None if settled else _warmup(warmup, duration_ps, duration),
+        bool(drain),
+        bit_generator,
+        _root(0)[0],
+        tuple(_ratio(q) for q in levels),
+        written=False,
+    )
 
 
 def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None, Path | None]:
@@ -252,16 +275,18 @@ def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None,
 def _path(given: PathLike | None, field: str) -> Path | None:
     if given is None:
         return None
-    if not isinstance(given, str | bytes | os.PathLike) or "\0" in (name := os.fsdecode(given)):
-        raise units.refusal(field, "the path of a file", given)
+    try:
+        name = os.fsdecode(given)
+    except TypeError:
+        raise units.refusal(field, "the path of a file", given) from None
     path = Path(name).absolute()  # build may go elsewhere
-    if not name or (path.exists() and not path.is_file()):
-        why = "" if not name else "a folder" if path.is_dir() else "not a plain file"
+    if not name or "\0" in name or (path.exists() and not path.is_file()):
+        why = "a folder" if name and path.is_dir() else "not a plain file" if name and path.exists() else ""
         raise units.refusal(field, "the path of a file", name, why)
     return path
 
 
-def _levels(quantiles: object) -> list[float]:
+def _levels(quantiles: object) -> tuple[float, ...]:
     bounds = "numbers from 0 to 1, ascending"
     if isinstance(quantiles, str | bytes) or not isinstance(quantiles, Iterable) or getattr(quantiles, "ndim", 1) != 1:
         raise units.refusal("quantiles", bounds, quantiles)
@@ -271,7 +296,7 @@ def _levels(quantiles: object) -> list[float]:
         raise units.refusal("quantiles", bounds, listed)
     if any(a * d >= c * b for (a, b), (c, d) in itertools.pairwise(ratios)):
         raise units.refusal("quantiles", bounds, listed)
-    return [float(q) for q in listed]
+    return tuple(float(q) for q in listed)
 
 
 class _Goal(NamedTuple):
@@ -297,6 +322,8 @@ def _rule(replications: object, target: Mapping[str, Any] | None, level: float, 
     if not isinstance(replications, str) or replications != "auto":
         if target is not None:
             raise units.refusal("target", 'given with replications="auto" only', target)
+        if isinstance(replications, str):
+            raise units.refusal("replications", '"auto" or a whole number of at least 1', replications)
         fixed = count(replications, "replications", 1)
         return _Rule(fixed, fixed)
     if not isinstance(target, Mapping) or not target:
@@ -556,9 +583,8 @@ class _Job:
     def failed(self, failure: Failure) -> SweepError:
         error = failure.error
         replication = "" if failure.replication is None else f", replication {failure.replication}"
-        text = told(error)
-        where = self.grid.spoken(failure.point)
-        return self.grief(f"the point {where}{replication} failed: {text}", [failure.point])
+        where = self.grid.spoken_all([failure.point])
+        return self.grief(f"{where}{replication} failed: {told(error)}", [failure.point])
 
     def grief(self, message: str, points: list[int]) -> SweepError:
         """The exception for something that cannot be mended here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import itertools
 import json
 import math
 import pickle
@@ -352,6 +353,11 @@ def test_a_timedelta_of_numpy_keeps_its_unit() -> None:
         ({"delay_mean": [1]}, "of names that the table does not use itself"),
         ({"a b": [1]}, "axes must be named as parameters of build are"),
         ({1: [1]}, "axes must be named as parameters of build are"),
+        ({"it": itertools.count()}, "axis it must be a list of at most 10000000 values, got count(10000001)"),
+        (
+            {f"it{i}": range(10**3) for i in range(4)},
+            "axes must be of at most 10000000 runs, points times replications",
+        ),
         ([("it", [1])], "axes must be a dict of names and values, or zipped(...)"),
         ({"a": [1], "b": qs.zipped(a=[1])}, '"a" comes twice'),
         ({"a": [1], "c": qs.zipped(b=[1]), "b": qs.zipped(d=[1])}, '"b" is a parameter elsewhere'),
@@ -467,7 +473,12 @@ GOOD: dict[str, Any] = {"build": link, "axes": {}, "replications": 1, "duration"
         ({"build": link()}, "build must be a function that returns a Scenario"),
         ({"replications": 0}, "replications must be a whole number from 1 to"),
         ({"replications": True}, "replications must be a whole number of at least 1, got True"),
-        ({"replications": "many"}, 'replications must be a whole number of at least 1, got "many"'),
+        ({"replications": "many"}, 'replications must be "auto" or a whole number of at least 1, got "many"'),
+        (
+            {"replications": 10**7 + 1},
+            "axes must be of at most 10000000 runs, points times replications, got 10000001",
+        ),
+        ({"workers": 10**6}, "workers must be from 1 to 1000, threads of this process, got 1000000"),
         ({"replications": "auto"}, """target must be given with replications="auto", as {"delay_mean": "0.1 ms"}"""),
         ({"target": {"delay_mean": 1}}, 'target must be given with replications="auto" only'),
         ({"duration": 0}, "duration must be"),
@@ -482,8 +493,6 @@ GOOD: dict[str, Any] = {"build": link, "axes": {}, "replications": 1, "duration"
             "replications must be a whole number from 1 to 2147483647, got array(",
         ),
         ({"record": np.array(["packets"])}, 'record must be one of "packets", "summary", got array'),
-        ({"axes": {"load": range(10**9)}}, "axis load must be at most 10000000 values, got"),
-        ({"replications": 10**7 + 1, "axes": {}}, "axes must be of at most 10000000 runs, replications included"),
         ({"axes": {"load": pd.DataFrame({"a": [1]})}}, "axis load must be a list of at least one value, in one dim"),
         ({"quantiles": (0.9, 0.5)}, "quantiles must be numbers from 0 to 1, ascending"),
         ({"quantiles": (0.5, 0.50)}, "quantiles must be numbers from 0 to 1, ascending"),

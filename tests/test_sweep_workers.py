@@ -255,6 +255,15 @@ def test_a_build_of_a_script_and_what_it_holds_go_to_processes(tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, "1\n1\n"), done.stderr
 
 
+def test_threads_that_the_system_does_not_give_are_no_shut_down_executor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(qs.SweepError, match=r"takes no work: it has no more threads or processes \(can't start"):
+        sweep(link, AXES, workers=4)
+
+
 def test_an_executor_that_refuses_work_is_told_with_its_points() -> None:
     class Choosy(futures.Executor):
         def submit(self, *work: Any, **more: Any) -> Any:
@@ -311,7 +320,9 @@ def odd(*, load: float) -> qs.Scenario:
 
 def test_an_exception_that_cannot_travel_or_speak_is_named(processes: futures.ProcessPoolExecutor) -> None:
     for how in ({"workers": 1}, {"workers": 2}, {"executor": processes}):
-        with pytest.raises(qs.SweepError, match=r"load=0\.5 failed: Odd: its message cannot be printed") as caught:
+        with pytest.raises(
+            qs.SweepError, match=r"load=0\.5 failed: Odd: \(its text cannot be told: ValueError\)"
+        ) as caught:
             sweep(odd, {"load": [0.1, 0.5]}, **how)
         assert caught.value.table is not None and caught.value.table["sent"].sel(load=0.1).notnull().all()
 
@@ -407,12 +418,29 @@ def test_a_scenario_that_is_refused_names_the_point_and_the_field() -> None:
         sweep(link, {"load": [0.5], "limit": [1, -1]})
     with pytest.raises(qs.SweepError, match=r"limit=1 failed: what build returns must be a Scenario, got 5"):
         sweep(lambda limit: 5, {"limit": [1]})
+    with pytest.raises(qs.SweepError, match=r"^the only point failed: what build returns must be a Scenario, got 5$"):
+        sweep(lambda: 5, {})
     with pytest.raises(qs.ScenarioError, match=r'axes must be named after arguments of build \(load, .*, got "limt"'):
         sweep(link, {"limt": [1]})
     with pytest.raises(
         qs.ScenarioError, match=r"axes must be of all arguments of build .* got \['load'\] \(no process\)"
     ):
         sweep(builds.elsewhere, {"load": [1]})
+
+
+def test_an_error_without_a_text_is_told_by_its_name() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    for error, text in ((MemoryError(), "MemoryError"), (Mute(), r"Mute: \(its text cannot be told: ValueError\)")):
+
+        def build(it: int, error: Exception = error) -> qs.Scenario:
+            raise error
+
+        for workers in (1, 2):
+            with pytest.raises(qs.SweepError, match=f"^the point it=1 failed: {text}$"):
+                sweep(build, {"it": [1]}, workers=workers)
 
 
 def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_path: Path) -> None:
@@ -423,9 +451,7 @@ def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_pat
     with one() as pool, pytest.raises(qs.SweepError) as caught:
         sweep(build, axes, executor=pool, save=file)
     text = str(caught.value)
-    assert re.search(
-        r"worker process \d+ \(killed by SIGKILL\) died; under way or next were the points load=0\.7", text
-    )
+    assert re.search(r"worker process \d+ \(killed by SIGKILL\) died; under way or next: the points load=0\.7", text)
     assert f'go on with resume="{file}"' in text
     assert {"load": 0.7} in caught.value.points
     assert caught.value.table is not None
@@ -449,7 +475,7 @@ def test_a_worker_that_is_killed_at_any_moment_loses_nothing_that_was_finished(t
 
             with pytest.raises(qs.SweepError, match=r"worker process \d+ \(killed by SIGKILL\)") as caught:
                 sweep(link, AXES, 60, executor=pool, save=file, progress=kill)
-        assert "died; under way or next were the points load=" in str(caught.value)
+        assert "died; under way or next: the point" in str(caught.value)
         assert caught.value.table is not None
         assert int(caught.value.table["sent"].notnull().sum()) == len(ran(file)) > 60 * number
         same_bytes(sweep(link, AXES, 60, resume=file), whole)
@@ -718,7 +744,7 @@ def test_save_and_resume_may_spell_one_file_in_two_ways(tmp_path: Path, monkeypa
 
 def test_a_path_that_cannot_be_written_is_refused_by_name(tmp_path: Path) -> None:
     for field in ("save", "resume"):
-        for path in ("", tmp_path):
+        for path in ("", tmp_path, "a\0b", 3, sys.stdout):
             with pytest.raises(qs.ScenarioError, match=f"{field} must be the path of a file, got"):
                 sweep(link, {}, **{field: path})
     with pytest.raises(FileNotFoundError, match="save: this file cannot be written"):
