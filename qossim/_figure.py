@@ -231,6 +231,14 @@ def inches(ax: Axes) -> tuple[float, float]:
     return float(extent.width / dpi), float(extent.height / dpi)
 
 
+def whole_numbers(ax: Axes) -> None:
+    """Write the ticks of x in full, not as a small number beside a large one; unless somebody else writes them."""
+    from matplotlib.ticker import ScalarFormatter
+
+    if isinstance(ax.xaxis.get_major_formatter(), ScalarFormatter):
+        ax.ticklabel_format(axis="x", useOffset=False, style="plain")
+
+
 def finish(ax: Axes, *, grid: Literal["both", "x", "y", "none"] = "both") -> Axes:
     """Grid, spines and, if there is more than one thing to tell apart, a legend above the axes."""
     if grid != "none":

@@ -27,6 +27,7 @@ from qossim._figure import (
     lines_of,
     plain,
     scale,
+    whole_numbers,
 )
 from qossim.scenario.port import AAL5
 
@@ -220,7 +221,7 @@ def occupancy(
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     ax.set_ylim(0, max(1.0, ax.get_ylim()[1]))
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
-    ax.ticklabel_format(axis="x", useOffset=False, style="plain")
+    whole_numbers(ax)
     ax.set_xlabel(f"time ({symbol})")
     ax.set_ylabel(f"waiting at {_short(seen.port.name)}")
     return finish(ax)
@@ -366,7 +367,7 @@ def timeline(
     ax.set_xlim(begin / _MS, end / _MS)
     pen = _Pen(ax, seen, result.scenario, watched, begin, end)
     pen.draw(shown)
-    ax.ticklabel_format(axis="x", useOffset=False, style="plain")
+    whole_numbers(ax)
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=max(3, int(inches(ax)[0] * 1.3))))

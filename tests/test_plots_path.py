@@ -126,6 +126,15 @@ def test_without_a_ring_only_the_queue_is_drawn():
     assert steps(ax, "all queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
 
 
+@pytest.mark.parametrize("draw", [plots.occupancy, plots.timeline])
+def test_axes_whose_ticks_somebody_else_writes_are_drawn_on(draw):
+    ax = plt.figure().subplots()
+    ax.xaxis.set_major_formatter("{x:.1f} of mine")
+    draw(by_hand(free="start"), ax=ax, stop=0.003)
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() and all(each.get_text().endswith(" of mine") for each in ax.get_xticklabels())
+
+
 def test_the_most_that_waits_is_what_the_counters_say(loaded):
     ax = plots.occupancy(loaded, "near", start=2, stop=8)
     for name, counters in loaded.port("near").classes.items():
