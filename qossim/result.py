@@ -654,8 +654,9 @@ class Result:
             Indexed by flow. ``sent``, ``received``, ``lost``: packets. ``delay_min``, ``delay_mean``, ``delay_p99``,
             ``delay_max``: seconds. ``abs_ipdv_mean``, ``abs_ipdv_p99``, ``abs_ipdv_max``: seconds, of the absolute
             value of the delay variation. ``loss``: share of the packets sent. ``inside``: packets still under way.
-            ``throughput``: bit/s of IP datagrams received. What was not recorded, or has no packet, is NaN. Of a run
-            with ``record="summary"``, ``delay_p99``, ``abs_ipdv_p99`` and ``abs_ipdv_mean`` are within 1 %.
+            ``throughput``: bit/s of IP datagrams received before ``duration``. What was not recorded, or has no packet,
+            is NaN. Of a run with ``record="summary"``, ``delay_p99``, ``abs_ipdv_p99`` and ``abs_ipdv_mean`` are within
+            1 %.
         """
         import pandas as pd
 

@@ -172,8 +172,8 @@ class SLA:
         a share (``"0.1 %"``). At most: ``delay_min``, ``delay_mean``, ``delay_max``, ``delay_p99`` or any percentile
         (``delay_p50``, ``delay_p99_9``); ``ipdv_mean``, ``ipdv_max``, ``ipdv_p99`` ... of the absolute value of the
         delay variation (RFC 3393); ``pdv_mean``, ``pdv_max``, ``pdv_p99`` ... (RFC 5481); ``jitter`` (RFC 3550, the
-        estimate at the end); ``loss``, ``loss_queue``, ``loss_policer``. At least: ``throughput``, ``mos``, ``r``
-        (E-model).
+        estimate at the end); ``loss``, ``loss_queue``, ``loss_policer``. At least: ``throughput`` (received
+        before ``duration``), ``mos``, ``r`` (E-model).
 
     Attributes
     ----------

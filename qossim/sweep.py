@@ -129,7 +129,8 @@ def sweep(
         Dimensions: the axes, ``replication``, and ``flow``, ``quantile``, ``port`` or ``class``; float64, in SI units.
         By flow: ``delay_min``, ``delay_mean``, ``delay_max``, ``delay_quantile`` (one-way delay, RFC 7679),
         ``ipdv_quantile`` (RFC 3393, signed), ``ipdv_mean_abs``, ``pdv_quantile`` (RFC 5481), ``jitter`` (RFC 3550, at
-        the end), ``loss_ratio``, ``loss_ratio_queue``, ``loss_ratio_policer``, ``sent``, ``received``, ``throughput``.
+        the end), ``loss_ratio``, ``loss_ratio_queue``, ``loss_ratio_policer``, ``sent``, ``received``, ``throughput``
+        (of what was received before `duration`).
         By port: ``utilisation``, ``mean_ring``, ``largest_ring`` (particles); by port and class: ``mean_queue``,
         ``largest_queue`` (packets). NaN where a point has no such flow, port, ring or class, where there is no value,
         and where nothing ran.

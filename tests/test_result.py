@@ -25,6 +25,7 @@ import qossim as qs
 from qossim.experiments import ef_wfq_vs_pq
 from qossim.result import FATES, Fate, FlowResult
 from qossim.statistics import Statistics, StreamedStatistics
+from tests.twin import scenarios
 
 PICO = 10**12
 
@@ -124,6 +125,90 @@ def test_a_link_carries_no_more_than_its_rate() -> None:
     framed = qs.Scenario(flows=[flow], ports=[link.replace(framing=qs.Overhead(250))])  # 10 ms a packet
     assert qs.run(framed, duration=5)["f"].throughput == 798_400.0
     assert result.ports["l"].utilisation == 1.0
+
+
+def overloaded(**port: Any) -> qs.Scenario:
+    """Twice as much as the link sends: packet k is sent at 4 k ms, and received at 8 (k + 1) ms on a bare link."""
+    return qs.Scenario([qs.Flow("f", qs.CBR("2 Mbit/s", 1000))], [qs.Port("link", **{"rate": "1 Mbit/s"} | port)])
+
+
+@pytest.mark.parametrize("drain", [True, False])
+@pytest.mark.parametrize("record", ["packets", "summary", "none"])
+@pytest.mark.parametrize(
+    ("port", "warmup", "packets"),
+    [
+        ({}, 0, 624),  # 625 packets of 8 ms are 5 s: the last of them comes at 5 s, too late by an instant
+        ({"rate": "1.0000001 Mbit/s"}, 0, 625),  # a little sooner, it is in time
+        ({"rate": "2 Mbit/s"}, 0, 1249),
+        ({"rate": "4 Mbit/s"}, 0, 1250),
+        ({"framing": qs.Overhead(bytes=250)}, 0, 499),  # 10 ms each, so that the 500th comes at 5 s
+        ({"framing": qs.Ethernet()}, 0, 602),  # 1038 bytes, 8.304 ms each: 602.1 in 5 s
+        ({"propagation": "80 ms"}, 0, 614),  # the wire is done with 10 more, and the 615th comes at 5 s
+        ({}, 1, 374),  # packet 250, sent at 1 s, comes at 2.008 s, and packet 623 is the last in time
+        ({}, 2.492, 1),  # that is packet 623
+        ({}, 2.496, 0),  # packet 624 comes at 5 s
+        ({"propagation": "80 ms"}, 1, 364),
+        ({"classes": [qs.TrafficClass("all", queue=qs.DropTail(packets=0))]}, 0, 624),  # every other one is lost
+    ],
+)
+def test_what_comes_while_the_run_drains_is_no_throughput(
+    port: dict[str, Any], warmup: float, packets: int, record: Any, drain: bool
+) -> None:
+    result = qs.run(overloaded(**port), duration=5, warmup=warmup, record=record, drain=drain)
+    assert result["f"].delivered_bytes == packets * 1000
+    assert result["f"].throughput == packets * 8000 * PICO / (5 * PICO - round(warmup * PICO))
+    assert result.summary().loc["f", "throughput"] == result["f"].throughput
+
+
+@pytest.mark.parametrize("record", ["packets", "summary", "none"])
+def test_throughput_is_that_of_the_columns_in_random_scenarios(record: Any) -> None:
+    """Framings, rings, losses, several ports, with and without warm-up and draining."""
+    late = in_time = 0
+    for seed in range(150):
+        scenario, duration, drain = scenarios.draw(seed)
+        how = {"duration": duration, "warmup": scenarios.draw_warmup(seed, scenario, duration), "drain": drain}
+        rows, result = (qs.run(scenario, **how, seed=seed, record=each) for each in ("packets", record))
+        packets, end, warmup = rows.packets, rows._run.duration, rows._run.warmup
+        counts = (packets["sent"] >= warmup) & (packets["received"] >= 0)
+        delivered = counts & (packets["received"] < end)
+        in_time += int(delivered.sum())
+        late += int(counts.sum() - delivered.sum())
+        for number, flow in enumerate(result.flows.values()):
+            found = int(packets["size"][delivered & (packets["flow"] == number)].sum(dtype=np.int64))
+            assert flow.delivered_bytes == found, f"seed {seed}, {flow.name}"
+            assert flow.throughput == 8 * found * PICO / (end - warmup)
+    assert in_time > 500 < late, "both kinds are in these scenarios"
+
+
+@pytest.mark.parametrize("record", ["packets", "summary", "none"])
+def test_throughput_is_over_a_time_that_holds_its_beginning_and_not_its_end(record: Any) -> None:
+    """Four packets that take 1 s each, one after the other: sent at 0, 1, 2, 3 s, received at 1, 2, 3, 4 s."""
+    scenario = qs.Scenario([qs.Flow("f", qs.Trace([0, 1, 2, 3], 125))], [qs.Port("link", "1 kbit/s")])
+
+    def throughput(warmup: Any, duration: Any) -> float:
+        return qs.run(scenario, duration=duration, warmup=warmup, record=record)["f"].throughput
+
+    assert throughput(0, 4) == 3000 / 4
+    assert throughput(0, "4000000000001 ps") == 4000 * PICO / (4 * PICO + 1)
+    assert throughput(1, 4) == 2000 / 3, "what was sent before warm-up and comes at that very instant does not count"
+    assert throughput("999999999999 ps", 4) == 2000 * PICO / (3 * PICO + 1)
+    assert throughput("1000000000001 ps", 4) == 1000 * PICO / (3 * PICO - 1)
+    assert throughput(3, 4) == 0
+
+
+def test_all_that_is_averaged_over_time_ends_with_the_sources() -> None:
+    """A burst of ten packets of 1 s, sources that stop at 4 s, a drain until 10 s."""
+    ring = qs.TxRing(limit=2, particle=125)
+    link = qs.Port("link", "1 kbit/s", tx_ring=ring, propagation=0.5)
+    scenario = qs.Scenario([qs.Flow("f", qs.Trace([0.0] * 10, 125))], [link])
+    for drain, received in ((True, 10), (False, 3)):
+        result = qs.run(scenario, duration=4, drain=drain, record="none")
+        assert result["f"].received == received
+        port = result.port("link")
+        assert port.utilisation == 1
+        assert port.mean_ring == 2
+        assert port.classes["all"].mean_queue == (7 + 6 + 5 + 4) / 4
+        assert result["f"].throughput == 3000 / 4  # at 1.5, 2.5 and 3.5 s
 
 
 def test_the_scenario_of_these_tests_loses_packets_in_every_way(result: qs.Result) -> None:
@@ -609,7 +694,7 @@ class Bomb:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
-    "content", ["text", "empty", "npy", "other npz", "pickle", "pickle in npz", "later", "cut", "short"]
+    "content", ["text", "empty", "npy", "other npz", "pickle", "pickle in npz", "later", "former", "cut", "short"]
 )
 def test_what_is_no_saved_result_is_refused(content: str, tmp_path: Path, result: qs.Result) -> None:
     path = tmp_path / "run.npz"
@@ -627,8 +712,8 @@ def test_what_is_no_saved_result_is_refused(content: str, tmp_path: Path, result
             path.write_bytes(pickle.dumps(Bomb()))
         case "pickle in npz":
             np.savez(path, result=np.array([Bomb()], dtype=object))
-        case "later" | "short":
-            plain = {"format": "qossim result", "version": 99 if content == "later" else 1}
+        case "later" | "former" | "short":
+            plain = {"format": "qossim result", "version": {"later": 99, "former": 2, "short": 1}[content]}
             np.savez(path, result=np.frombuffer(json.dumps(plain).encode(), dtype=np.uint8))
         case "cut":
             result.save(path)

@@ -139,6 +139,19 @@ def test_what_arrives_after_the_sources_have_stopped_is_no_throughput() -> None:
     assert finding(kept, throughput="1 Mbit/s").verdict == "FAIL"
 
 
+@pytest.mark.parametrize("record", ["packets", "summary", "none"])
+@pytest.mark.parametrize("queue", [None, 50])
+def test_a_link_keeps_no_promise_that_it_only_reaches_while_its_queue_drains(record, queue):
+    """2 Mbit/s for 5 s into 1 Mbit/s: a packet every 8 ms, the 625th at 5 s, and then what waited."""
+    classes = [qs.TrafficClass("all", queue=qs.DropTail(packets=queue))]
+    port = qs.Port("link", "1 Mbit/s", classes=classes)
+    flow = qs.run(qs.Scenario([qs.Flow("f", qs.CBR("2 Mbit/s", 1000))], [port]), duration=5, record=record)["f"]
+    assert flow.received_bytes > 625 * 1000
+    found = finding(flow, throughput="1 Mbit/s")
+    assert found.measured == 624 * 8000 / 5 and not found.passed
+    assert finding(flow, throughput=998400).passed and not finding(flow, throughput="998401 bit/s").passed
+
+
 def test_without_a_packet_loss_and_throughput_do_not_pass_either():
     for objective in ({"loss": 1}, {"loss_queue": 1}, {"throughput": "1 bit/s"}):
         assert not finding(flow_of([]), **objective).passed

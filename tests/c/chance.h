@@ -350,6 +350,16 @@ static inline void chance_check_wire(const chance *s, size_t port)
     free(spans);
 }
 
+static inline void chance_check_delivered(const chance *s)
+{
+    uint64_t bytes[CHANCE_FLOWS] = {0};
+    for (size_t i = 0; i < s->rows.rows; i++)
+        if (s->rows.sent[i] >= s->config.warmup && s->rows.received[i] >= 0 && s->rows.received[i] < s->config.duration)
+            bytes[s->rows.flow[i]] += (uint64_t)s->rows.size[i];
+    for (size_t f = 0; f < s->flows && s->config.record == QS_RECORD_PACKETS; f++)
+        EQUAL(qs_sim_flow_counts(s->sim, f)->delivered_bytes, bytes[f]);
+}
+
 /* Nothing is lost or made, no packet overtakes itself, and no wire sends two packets at once. */
 static inline void chance_check(const chance *s)
 {
@@ -362,6 +372,7 @@ static inline void chance_check(const chance *s)
     }
     for (size_t i = 0; i < s->ports && s->rows.rows; i++)
         chance_check_wire(s, i);
+    chance_check_delivered(s);
 }
 
 #endif

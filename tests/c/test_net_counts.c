@@ -72,6 +72,33 @@ LAW(what_is_sent_from_warm_up_on_and_arrives_before_duration_is_delivered)
     }
 }
 
+/* A byte each, all at 0: two are dropped, the others leave at 1 s, 2 s and 3 s and arrive 7 s later. */
+LAW(what_is_in_flight_at_the_end_of_duration_is_not_delivered)
+{
+    static const int64_t zeros[5], sizes[] = {1, 1, 1, 1, 1};
+    static const struct {
+        qs_time duration, warmup;
+        uint64_t delivered;
+    } rows[] = {{SECONDS(8), 0, 0},  {SECONDS(8) + 1, 0, 1},       {SECONDS(9), 0, 1}, {SECONDS(20), 0, 3},
+                {SECONDS(20), 1, 0}, {SECONDS(20), SECONDS(9), 0}, {1, 0, 0},          {SECONDS(7), SECONDS(8), 0}};
+    const qs_class_spec klass = {.name = "k", .queue = SPEC("drop-tail", NUMBER("packets", 2))};
+    for (size_t i = 0; i < 6 * COUNT(rows); i++) {
+        const size_t row = i / 6;
+        scene s = scene_with((qs_sim_config){
+            .duration = rows[row].duration, .warmup = rows[row].warmup, .cut = i % 2, .record = (qs_record)(i % 3)});
+        scene_port(&s, &(qs_port_spec){.name = "x",
+                                       .rate = QS_INT(8),
+                                       .scheduler = BARE("fifo"),
+                                       .propagation = SECONDS(7),
+                                       .classes = &klass,
+                                       .class_count = 1});
+        scene_flow(&s, "f", 0, ARRIVALS(zeros, sizes));
+        scene_run(&s);
+        EQUAL(qs_sim_flow_counts(s.sim, 0)->delivered_bytes, rows[row].delivered);
+        scene_end(&s);
+    }
+}
+
 LAW(counts_tell_drops_by_their_reasons)
 {
     static const int64_t zeros[6], sizes[] = {1, 1, 1, 1, 1, 5};

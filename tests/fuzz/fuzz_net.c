@@ -624,6 +624,17 @@ static void check_loss_periods(const scenario *x, const scene *s)
     }
 }
 
+static void check_delivered(const scenario *x, const scene *s)
+{
+    uint64_t want[MAX_FLOWS] = {0};
+    for (size_t row = 0; row < s->rows.rows; row++)
+        if (s->rows.sent[row] >= x->config.warmup && s->rows.received[row] >= 0 &&
+            s->rows.received[row] < x->config.duration)
+            want[s->rows.flow[row]] += (uint64_t)s->rows.size[row];
+    for (size_t f = 0; f < x->flow_count; f++)
+        EQUAL(qs_sim_flow_counts(s->sim, f)->delivered_bytes, want[f]);
+}
+
 static void check_counts(const scenario *x, const scene *s, size_t index, const visits *v)
 {
     const random_port *port = &x->ports[index];
@@ -691,6 +702,7 @@ static void check_scene(const scenario *x, const scene *s)
         free(ports[i].stays);
     }
     check_loss_periods(x, s);
+    check_delivered(x, s);
     scene_check_identities(s);
 }
 
