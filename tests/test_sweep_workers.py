@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import multiprocessing
@@ -451,7 +452,7 @@ def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_pat
     with one() as pool, pytest.raises(qs.SweepError) as caught:
         sweep(build, axes, executor=pool, save=file)
     text = str(caught.value)
-    assert re.search(r"worker process \d+ \(killed by SIGKILL\) died; under way or next: the points load=0\.7", text)
+    assert re.search(r"worker process \d+ \(killed by SIGKILL\) died; under way or next: the points? load=0\.7", text)
     assert f'go on with resume="{file}"' in text
     assert {"load": 0.7} in caught.value.points
     assert caught.value.table is not None
@@ -470,8 +471,10 @@ def test_a_worker_that_is_killed_at_any_moment_loses_nothing_that_was_finished(t
         with futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
 
             def kill(share: float, number: int = number, pool: Any = pool) -> None:
-                if share > number / 6 and pool._processes:
-                    os.kill(next(iter(pool._processes)), signal.SIGKILL)
+                first = list(pool._processes or ())[:1] if share > number / 6 else []
+                for pid in first:
+                    with contextlib.suppress(ProcessLookupError):  # it is gone already
+                        os.kill(pid, signal.SIGKILL)
 
             with pytest.raises(qs.SweepError, match=r"worker process \d+ \(killed by SIGKILL\)") as caught:
                 sweep(link, AXES, 60, executor=pool, save=file, progress=kill)
@@ -1017,12 +1020,12 @@ def press(after: float, times: int = 1) -> threading.Thread:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_breaks_off_long_runs_at_once(workers: int) -> None:
     """A run of a billion packets would take minutes."""
-    person = press(0.5)
+    person, began = press(0.5), time.monotonic()
     axes = {"limit": [1, 2, 3]}
     table = sweep(functools.partial(link, load=0.9), axes, duration=1e6, record="summary", workers=workers)
-    pressed = time.monotonic()
+    took = time.monotonic() - began
     person.join()
-    assert time.monotonic() - pressed < 1
+    assert took < 2.5
     assert table.attrs["complete"] == 0
     assert table.sizes["limit"] == 3 and table.sizes["flow"] == 0
 
@@ -1117,14 +1120,16 @@ def test_ctrl_c_at_any_moment_returns_all_that_was_finished(tmp_path: Path) -> N
         from tests.builds import link
         from tests.test_sweep_workers import AXES, ran, sweep
 
-        def press(first, second):
+        def press(file, first, second):
             for pause in (first, second):
                 time.sleep(pause)
-                os.kill(os.getpid(), signal.SIGINT)
+                # not while the sweep hands its table over, which is the caller's by then
+                if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not file.exists():
+                    os.kill(os.getpid(), signal.SIGINT)
 
         def one(number, how, whole, span):
             file = Path(sys.argv[1]) / f"{number}"
-            person = threading.Thread(target=press, args=(chance.uniform(0, span), chance.expovariate(50)))
+            person = threading.Thread(target=press, args=(file, chance.uniform(0, span), chance.expovariate(50)))
             table = None
             try:
                 person.start()
@@ -1132,7 +1137,7 @@ def test_ctrl_c_at_any_moment_returns_all_that_was_finished(tmp_path: Path) -> N
                 while person.is_alive():
                     time.sleep(0.01)
             except KeyboardInterrupt:
-                while person.is_alive():  # it came before the first run, or after the last
+                while person.is_alive():  # it came before the first run
                     with contextlib.suppress(KeyboardInterrupt):
                         person.join()
             written = len(ran(file)) if file.exists() else 0
