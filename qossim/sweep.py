@@ -7,6 +7,7 @@ that points see the same random numbers and differences between them are theirs 
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import math
@@ -482,11 +483,14 @@ class _Job:
         if self._journal is None or self._journal.fault is None:
             return
         path, error = self._journal.path, self._journal.fault
-        raise SweepError(
-            f"the file {path} cannot be written ({error.strerror or error}): {self._journal.count} of {self.done} "
-            f'finished runs were written before; when there is room again, go on with resume="{path}"',
-            table=self.table(),
-        ) from error
+        if error.errno == errno.ENOENT:
+            message = f"the file {path} was removed meanwhile: what was finished is in the table of this error alone"
+        else:
+            message = (
+                f"the file {path} cannot be written ({error.strerror or error}): {self._journal.count} of {self.done} "
+                f'finished runs were written before; when there is room again, go on with resume="{path}"'
+            )
+        raise SweepError(message, table=self.table()) from error
 
     # its runs
 
