@@ -88,8 +88,9 @@ def sweep(
     duration, warmup : float or str
         Of each run, seconds, as for `qossim.run`. With ``warmup="mser5"`` each run is made twice: the first tells the
         instant from which on the delays of all its flows have settled (`qossim.mser5`), which is the warm-up of the
-        second and stands in the table as ``warmup``. Where it could not tell, because half of a run was not enough or
-        fewer than ten packets arrived, ``settled`` is 0 and a warning says so.
+        second and stands in the table as ``warmup``. Where it could not tell of a flow, because half of a run was not
+        enough or fewer than ten of its packets arrived, ``settled`` is 0 and there is a warning. A flow of which none
+        arrived is not looked at.
     seed : int or numpy.random.SeedSequence, optional
         Replication r of every point draws from ``SeedSequence(seed, spawn_key=(r,))``. Without it one is drawn;
         ``table.attrs["seed"]`` tells which.
@@ -116,7 +117,8 @@ def sweep(
         As for `qossim.run`: a bar with the remaining time, by default if a person is watching.
     save : path, optional
         A new file, or an empty one, to which every run is appended as soon as it is finished. Whatever becomes of this
-        process, what it says stays; only a power cut may take the last seconds.
+        process, what it says stays; only a power cut may take the last seconds. It is locked against other processes,
+        until this one opens it a second time, to look at it, and closes it.
     resume : path, optional
         A file that `save` wrote for the same sweep, perhaps with fewer replications: what is in it is not run again,
         what is not is run and appended. If it has everything it is only read. Every point in it is built again, to see
@@ -173,7 +175,8 @@ def sweep(
     Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. What
     threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
     digest of a run of millions of packets. Pressed again, it does not wait for them. Processes have a moment to hand
-    back what they have finished. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
+    back what they have finished, and a cluster not even that: what they then still hold is lost. With a file each run
+    is handed back by itself. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
     handles it otherwise.
 
     A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
