@@ -47,6 +47,16 @@ def whole() -> xr.Dataset:
     return sweep(link, AXES, 5, workers=1)
 
 
+def how_to(kind: str, processes: futures.ProcessPoolExecutor) -> dict[str, Any]:
+    """Arguments of a sweep, by who is to do its work."""
+    ways: dict[str, dict[str, Any]] = {
+        "alone": {"workers": 1},
+        "threads": {"workers": 2},
+        "processes": {"executor": processes},
+    }
+    return ways[kind]
+
+
 ELSEWHERE: dict[str, Any] = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
 """Where a Python of its own finds the package and its tests."""
 
@@ -282,13 +292,9 @@ def test_an_executor_that_refuses_work_is_told_with_its_points() -> None:
 
 @pytest.mark.parametrize("kind", ["alone", "threads", "processes"])
 def test_a_failing_point_names_its_parameters(kind: str, processes: futures.ProcessPoolExecutor) -> None:
-    how: dict[str, dict[str, Any]] = {
-        "alone": {"workers": 1},
-        "threads": {"workers": 2},
-        "processes": {"executor": processes},
-    }
+    how = how_to(kind, processes)
     with pytest.raises(qs.SweepError) as caught:
-        sweep(failing, {"bad": [0.9], "load": [0.1, 0.2, 0.9, 0.3]}, 2, **how[kind])
+        sweep(failing, {"bad": [0.9], "load": [0.1, 0.2, 0.9, 0.3]}, 2, **how)
     assert str(caught.value) == "the point bad=0.9, load=0.9 failed: ZeroDivisionError: no such load"
     assert caught.value.points == [{"bad": 0.9, "load": 0.9}]
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
@@ -496,18 +502,14 @@ def ran(file: Path) -> list[dict[str, Any]]:
 def test_every_run_is_in_the_file_and_resuming_runs_none_again(
     kind: str, processes: futures.ProcessPoolExecutor, whole: xr.Dataset, tmp_path: Path
 ) -> None:
-    how: dict[str, dict[str, Any]] = {
-        "alone": {"workers": 1},
-        "threads": {"workers": 2},
-        "processes": {"executor": processes},
-    }
+    how = how_to(kind, processes)
     file = tmp_path / "runs"
-    same_bytes(sweep(link, AXES, 5, save=file, **how[kind]), whole)
+    same_bytes(sweep(link, AXES, 5, save=file, **how), whole)
     assert sorted((line["point"], line["replication"]) for line in ran(file)) == [
         (p, r) for p in range(6) for r in range(5)
     ]
     before = file.read_bytes()
-    same_bytes(sweep(link, AXES, 5, resume=file, **how[kind]), whole)
+    same_bytes(sweep(link, AXES, 5, resume=file, **how), whole)
     assert file.read_bytes() == before
 
 
@@ -806,16 +808,12 @@ def test_a_full_disk_is_the_fault_of_the_file_and_loses_nothing_that_was_finishe
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    how: dict[str, dict[str, Any]] = {
-        "alone": {"workers": 1},
-        "threads": {"workers": 2},
-        "processes": {"executor": processes},
-    }
+    how = how_to(kind, processes)
     file = tmp_path / "runs"
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", torn(file, 11, OSError(28, "No space left on device")))
         with pytest.raises(qs.SweepError) as caught:
-            sweep(link, AXES, 5, save=file, **how[kind])
+            sweep(link, AXES, 5, save=file, **how)
     text = str(caught.value)
     assert text.startswith(f"the file {file} cannot be written (No space left on device): 11 of ")
     assert text.endswith(f'go on with resume="{file}"')
@@ -827,7 +825,7 @@ def test_a_full_disk_is_the_fault_of_the_file_and_loses_nothing_that_was_finishe
     assert 12 <= there.sum() < 30
     assert len(ran(file)) == 11 and file.read_bytes().endswith(b"\n")
     xr.testing.assert_equal(table, whole.where(there.isel(flow=0, drop=True)))
-    same_bytes(sweep(link, AXES, 5, resume=file, **how[kind]), whole)
+    same_bytes(sweep(link, AXES, 5, resume=file, **how), whole)
 
 
 def test_a_limit_on_the_size_of_a_file_is_met_at_the_end_of_a_line(whole: xr.Dataset, tmp_path: Path) -> None:
