@@ -51,6 +51,7 @@ __all__ = [
     "built",
     "fingerprint",
     "own",
+    "portable",
     "settled",
     "told",
     "width",
@@ -109,8 +110,10 @@ class Outcome(NamedTuple):
     """What a worker hands back."""
 
     rows: list[Row]
+    """Those that were not delivered before."""
     failure: Failure | None
     runs: int
+    """How many of the runs it was given are finished: the first ones."""
     seconds: float
     interrupted: bool = False
     """Whether Ctrl-C was pressed, which reaches every process of a terminal."""
@@ -177,7 +180,7 @@ def settled(numbers: bytes) -> bool:
 def work(
     settings: Settings,
     tasks: Iterable[Task],
-    deliver: Callable[[Row], None] | None = None,
+    deliver: Callable[[Row], None],
     watch: Callable[[float], None] | None = None,
 ) -> Outcome:
     """Run the tasks one after the other, up to the first that fails.
@@ -188,14 +191,13 @@ def work(
         Of all runs.
     tasks : iterable of Task
         What to run.
-    deliver : callable, optional
-        Is given each row as soon as there is one; without it they are all handed back in the end.
+    deliver : callable
+        Is given each row as soon as there is one, and raises `Stopped` if it is to be the last.
     watch : callable, optional
         Is called during long runs, and raises `Stopped` to break off.
     """
-    rows: list[Row] = []
     runs, began = 0, time.perf_counter()
-    failure, interrupted = None, False
+    failure = None
     layouts: dict[Layout, Layout] = {}  # equal ones are one, which keeps thousands of rows small
     streams: dict[int, Streams] = {}
     for task in tasks:
@@ -211,28 +213,23 @@ def work(
                     streams[replication] = seed_of = settings.root.replication(replication).seeder()
                 row = task.point, replication, layout, _measured(settings, lowered, seed_of, watch), mark
                 runs += 1
-                if deliver is None:
-                    rows.append(row)
-                else:
-                    deliver(row)
+                deliver(row)
         except Stopped:
             break
         except KeyboardInterrupt:
-            if deliver is not None:
-                raise
-            interrupted = True
+            raise
+        except BaseException as error:
+            failure = Failure(task.point, replication, error)
             break
-        except (Exception, SystemExit, GeneratorExit) as error:
-            failure = Failure(task.point, replication, error if deliver is not None else _portable(error))
-            break
-    return Outcome(rows, failure, runs, time.perf_counter() - began, interrupted)
+    return Outcome([], failure, runs, time.perf_counter() - began)
 
 
 class BuildError(Exception):
     """Stands for an exception that cannot be sent from one process to another; it has its words."""
 
 
-def _portable(error: BaseException) -> BaseException:
+def portable(error: BaseException) -> BaseException:
+    """An exception that can be sent from one process to another."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

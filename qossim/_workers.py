@@ -10,13 +10,14 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent import futures
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from qossim import units
 from qossim._axes import Grid, name_of
+from qossim._elsewhere import carry
 from qossim._points import Failure, Outcome, Row, Settings, Stopped, Task, work
 from qossim.errors import ScenarioError, SweepError
 from qossim.run import _watched
@@ -33,7 +34,10 @@ _TASK = 0.05
 """Seconds that a task should take: long against handing it over, short against a person's patience."""
 
 _MOMENT = 0.5
-"""Seconds in which a process should hand back what it has, at the end of its task."""
+"""Seconds in which a run that was finished in another process should have arrived here."""
+
+_PATIENCE = 5.0
+"""Seconds in which a worker of a cluster that is still there should have built a scenario, of a task of several."""
 
 _MOST_THREADS = 1000
 """More than any computer has processors; systems refuse some tens of thousands."""
@@ -45,6 +49,7 @@ _LOOK = 0.1
 class Job(Protocol):
     """What is to be done, as far as the work is concerned."""
 
+    name: str
     settings: Settings
     grid: Grid
     wanted: list[int]
@@ -94,6 +99,8 @@ class Pool:
             isinstance(executor, futures.ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
         )
         """Whether the workers are threads of this process."""
+        self.local = self.shared or isinstance(executor, futures.ProcessPoolExecutor)
+        """Whether it is told when one of them dies."""
 
     def check(self, build: object, grid: Grid) -> None:
         """Refuse what other processes cannot be sent, before anything runs."""
@@ -239,14 +246,15 @@ class _Round:
         self.stopped = False
         self.processes: dict[int, Any] = {}
         self._cost = 0.0  # seconds of a run
-        self._own = (self._take, self._watch) if pool.shared else ()
         self._together = pool.shared or not job.saves  # else each run is handed back as soon as it is finished
 
+        self._left = _Left()
+
     def run(self, tasks: Iterator[Task]) -> None:
-        left = _Left(tasks, self.job.wanted)
+        self._left = _Left(tasks, self.job.wanted)
         try:
             while True:
-                while len(self.under_way) < 2 * self.pool.workers and self._submit(left):
+                while len(self.under_way) < 2 * self.pool.workers and self._submit():
                     pass
                 if not self.under_way:
                     return
@@ -263,12 +271,12 @@ class _Round:
                 self._break_off()
             raise
 
-    def _submit(self, left: _Left) -> bool:
-        chunk = left.take(self._runs(left.runs))
+    def _submit(self) -> bool:
+        chunk = self._left.take(self._runs(self._left.runs))
         if not chunk:
             return False
         try:
-            future = self._handed(work, self.job.settings, chunk, *self._own)
+            future = self._handed(chunk)
         except futures.BrokenExecutor as error:
             raise self._died(error, chunk) from error
         except RuntimeError as error:
@@ -287,9 +295,15 @@ class _Round:
         fair = -(-left // (2 * self.pool.workers))
         return max(1, min(int(_TASK / self._cost), fair))
 
-    def _handed(self, *work: Any) -> Future[Outcome]:
+    def _handed(self, chunk: list[Task]) -> Future[Outcome]:
         """One press of Ctrl-C lets an executor take work in peace; two are for one that does not answer."""
-        return self.job.interrupt.open(self.executor.submit, *work, enough=2)
+        job, submit = self.job, self.executor.submit
+        if self.pool.shared:
+            return job.interrupt.open(submit, work, job.settings, chunk, self._take, self._watch, enough=2)
+        there = carry, job.name, job.settings, chunk, _TASK
+        if isinstance(self.executor, futures.ProcessPoolExecutor):  # which answers, and may begin processes now
+            return job.interrupt.held(submit, *there)
+        return job.interrupt.open(submit, *there, enough=2)
 
     def _take(self, row: Row) -> None:
         """A thread has finished a run; no other one is begun when the sweep ends."""
@@ -318,8 +332,8 @@ class _Round:
         if outcome.failure is not None:
             self._break_off()
             raise self.job.failed(outcome.failure) from outcome.failure.error
-        if outcome.runs:
-            self._cost = outcome.seconds / outcome.runs
+        self._left.give_back(chunk, outcome.runs)
+        self._cost = max(outcome.seconds / max(outcome.runs, 1), self._cost / 2)  # a cheap run may have slow neighbours
 
     def _died(self, error: Exception, chunk: Sequence[Task] = ()) -> SweepError:
         """A worker is gone, and its pool with it."""
@@ -352,18 +366,31 @@ class _Round:
         )
 
     def _break_off(self) -> None:
-        """Nothing new is begun; what threads are at ends at once, and others have a moment to hand back what they have.
+        """Nothing new is begun, what threads are at ends at once, and what is finished elsewhere is waited for.
 
-        A thread that does not end, because it is still building its scenario, is waited for until Ctrl-C is pressed
+        A task of several runs may hold some that are: it ends by itself, soon if its next scenario is built soon; but
+        workers of a cluster may be gone without a word. That of one has a moment to hand it back; it may be far from
+        finished. A thread that is still building its scenario is waited for too. All this until Ctrl-C is pressed
         another time.
         """
         self.stopped = True
-        begun = [future for future in self.under_way if not future.cancel()]
-        patience, until = self.job.interrupt.presses + 1, time.monotonic() + _MOMENT
-        while futures.wait(begun, timeout=_LOOK).not_done and self.job.interrupt.presses < patience:
-            if not self.pool.shared and time.monotonic() > until:
-                break
-        self._collect()
+        if self.pool.shared:
+            awaited = {future for future in self.under_way if not future.cancel()}
+        else:  # not yet: some executors let go what is being worked on
+            awaited = set(self.under_way)
+        patience, began = self.job.interrupt.presses + 1, time.monotonic()
+        try:
+            while awaited and self.job.interrupt.presses < patience:
+                awaited = futures.wait(awaited, timeout=_LOOK).not_done
+                waited = time.monotonic() - began
+                if not self.pool.shared and waited > _MOMENT:
+                    awaited = {future for future in awaited if _runs_of(self.under_way[future]) > 1}
+                if not self.pool.local and waited > _PATIENCE:
+                    break
+        finally:
+            for future in self.under_way:
+                future.cancel()
+            self._collect()
 
     def _collect(self) -> None:
         """Keep the rows of tasks that are done though nobody has asked yet."""
@@ -385,25 +412,61 @@ def _ending(code: int) -> str:
         return f"killed by signal {-code}"
 
 
+def _runs_of(chunk: Sequence[Task]) -> int:
+    return sum(len(task.replications) for task in chunk)
+
+
 class _Left:
     """Tasks yet to be handed out, cut to measure."""
 
-    def __init__(self, tasks: Iterator[Task], wanted: Sequence[int]) -> None:
-        self._tasks = tasks
-        self._rest: Task | None = None
+    def __init__(self, tasks: Iterable[Task] = (), wanted: Sequence[int] = ()) -> None:
+        self._tasks = iter(tasks)
+        self._next: list[Task] = []  # the last one first
+        self._alone: list[Task] = []
         self.runs = sum(wanted)
         """About so many runs are left."""
 
     def take(self, runs: int) -> list[Task]:
         """Tasks of so many runs together; fewer at the end."""
+        if self._alone:
+            self.runs -= 1
+            return [self._alone.pop()]
         chunk = []
         while runs > 0:
-            task = self._rest or next(self._tasks, None)
+            task = self._next.pop() if self._next else next(self._tasks, None)
             if task is None:
                 break
-            now, later = task.replications[:runs], task.replications[runs:]
-            self._rest = task._replace(replications=later) if later else None
-            chunk.append(task._replace(replications=now) if later else task)
-            runs -= len(now)
-            self.runs -= len(now)
+            now, later = _cut(task, runs)
+            if later is not None:
+                self._next.append(later)
+            chunk.append(now)
+            runs -= len(now.replications)
+            self.runs -= len(now.replications)
         return chunk
+
+    def give_back(self, chunk: Sequence[Task], done: int) -> None:
+        """What is left of a task after so many of its runs; if that is all of it, its first run is a slow one."""
+        left: list[Task] = []
+        slow = done == 0
+        for task in chunk:
+            if done >= len(task.replications):
+                done -= len(task.replications)
+                continue
+            later = _cut(task, done)[1] if done else task
+            done = 0
+            if later is not None:
+                left.append(later)
+        self.runs += _runs_of(left)
+        if left and slow:
+            now, later = _cut(left[0], 1)
+            self._alone.append(now)
+            left[:1] = [] if later is None else [later]
+        self._next += reversed(left)
+
+
+def _cut(task: Task, runs: int) -> tuple[Task, Task | None]:
+    """So many runs of a task, and the others."""
+    now, later = task.replications[:runs], task.replications[runs:]
+    if not later:
+        return task, None
+    return task._replace(replications=now), task._replace(replications=later)

@@ -172,12 +172,14 @@ def sweep(
     Modeling and Analysis*, 5th ed., McGraw-Hill 2015, section 11.2). Same version, seed and arguments: same bytes,
     whatever the workers.
 
-    Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. What
-    threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
-    digest of a run of millions of packets. Pressed again, it does not wait for them. Processes have a moment to hand
-    back what they have finished, and a cluster not even that: what they then still hold is lost. With a file each run
-    is handed back by itself. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
-    handles it otherwise.
+    Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. All that
+    was finished is in it, in threads, processes or a cluster. What threads are at is broken off, mostly within a tenth
+    of a second; but a scenario is built to its end, and so is the digest of a run of millions of packets. Processes
+    have half a second to hand back what they have finished, and longer where they are still building a scenario after
+    it, at most five seconds in a cluster. Pressed again, it does not wait for any of them. So it is where Ctrl-C is
+    Python's own to handle, in the main thread: `asyncio` for one handles it otherwise. A terminal sends Ctrl-C to the
+    workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a sweep they leave it to this
+    process to end it, and live on.
 
     A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
     labels, seed, duration, versions); then come the runs: ``point``, counted from 0 with the last axis going round
@@ -382,6 +384,8 @@ class _Job:
         levels: tuple[float, ...],
         interrupt: Interrupt,
     ):
+        self.name = os.urandom(8).hex()
+        """Tells this sweep's tasks from those of others, wherever they are carried."""
         self.settings = settings
         self.grid = grid
         self.rule = rule
@@ -472,7 +476,9 @@ class _Job:
         """What tells the scenario of a point from another, so that a build that has changed is found out."""
         try:
             return self.interrupt.open(lambda: fingerprint(built(self.settings, parameters)))
-        except (Exception, SystemExit, GeneratorExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise self.failed(Failure(point, None, error)) from error
 
     def close(self) -> None:
