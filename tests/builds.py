@@ -60,6 +60,19 @@ def pausing(*, load: float, process: str, at: float = 0.5) -> qs.Scenario:
     return link(load=load)
 
 
+def begun(*, i: int, folder: str, slow_from: int) -> qs.Scenario:
+    """Leaves the number of each point in a file of the process that builds it; some take their time."""
+    with (Path(folder) / str(os.getpid())).open("a") as file:
+        file.write(f"{i}\n")
+    time.sleep(0.15 if i >= slow_from else 0.002)
+    return link()
+
+
+def long(*, i: int, long_from: int) -> qs.Scenario:
+    """Some are of a hundred times as many packets."""
+    return link(load=0.3 if i < long_from else 30.0)
+
+
 def stopped_by_ctrl_c() -> str:
     """What Ctrl-C does to a process."""
     try:

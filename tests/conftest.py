@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 from collections.abc import Iterator
+from concurrent import futures
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,3 +34,19 @@ def no_window() -> Iterator[None]:
     yield
     plt.close("all")
     plt.switch_backend(backend)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[futures.ProcessPoolExecutor]:
+    """Two worker processes."""
+    with futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="session")
+def whole() -> xr.Dataset:
+    """The table of a small sweep, as one worker makes it."""
+    from tests.builds import link
+    from tests.sweeps import AXES, sweep
+
+    return sweep(link, AXES, 5, workers=1)
