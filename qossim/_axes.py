@@ -219,11 +219,11 @@ def _listed(field: str, values: object) -> list[Any]:
 
 def _element(value: Any) -> Any:
     """What an array gives for an element, as Python's own; but a timedelta64 knows its unit and an int does not."""
-    if isinstance(value, np.timedelta64 | np.datetime64) or value is np.ma.masked:
+    if value is np.ma.masked or getattr(value, "ndim", None) != 0 or not callable(getattr(value, "item", None)):
         return value
-    if getattr(value, "ndim", None) == 0 and callable(getattr(value, "item", None)):
-        return value.item()
-    return value
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M"):
+        return np.asarray(value)[()]
+    return value.item()
 
 
 def _labels(field: str, values: list[Any]) -> NDArray[Any]:
@@ -265,13 +265,33 @@ def label(field: str, value: Any) -> str:
         name = getattr(value, attribute, None)
         if isinstance(name, str) and name:
             return name
-    text = repr(value)
+    text = _text(value)
     if _ADDRESS.search(text):
         raise units.refusal(
             field, "of values with a name", value, f'give labels: {{"a name": {type(value).__name__}...}}'
         )
-    text = " ".join(text.split())
     return text.removesuffix("()")  # PQ() is PQ
+
+
+def _text(value: object) -> str:
+    """As `repr`, on one line; but sets, which have another order in every process, are sorted."""
+    try:
+        return _spelt(value)
+    except RecursionError:  # it contains itself
+        return " ".join(repr(value).split())
+
+
+def _spelt(value: object) -> str:
+    if isinstance(value, AbstractSet) and type(value) in (set, frozenset) and value:
+        text = f"{{{', '.join(sorted(map(_spelt, value)))}}}"
+        return text if type(value) is set else f"frozenset({text})"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{_spelt(key)}: {_spelt(each)}' for key, each in value.items())}}}"
+    if type(value) is list:
+        return f"[{', '.join(map(_spelt, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(_spelt, value))}{',' if len(value) == 1 else ''})"
+    return " ".join(repr(value).split())
 
 
 def _check_different(
@@ -298,7 +318,7 @@ def defaults_of(build: Callable[..., Any], names: Sequence[str]) -> dict[str, An
         It does not take these names, or needs others.
     """
     try:
-        arguments = inspect.signature(build).parameters
+        arguments = inspect.signature(build, follow_wrapped=False).parameters  # a wrapper may give some itself
     except (TypeError, ValueError):  # some written in C do not tell
         return {}
     named = [
@@ -329,5 +349,5 @@ def name_of(build: Any) -> str:
 
 
 def _said(value: object) -> str:
-    text = " ".join(repr(value).split())
+    text = _text(value)
     return f"a {type(value).__name__}" if " at 0x" in text else text

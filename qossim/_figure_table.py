@@ -240,7 +240,7 @@ def sweep_lines(
             color=colour,
             linestyle=DASHES[number % len(DASHES)] if ordered else "none",
             linewidth=1.6,
-            marker=MARKERS[number % len(MARKERS)],
+            marker=MARKERS[(number + number // len(PALETTE)) % len(MARKERS)],  # another with each turn of colours
             markersize=4.5,
             label=called(label),
         )

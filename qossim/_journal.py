@@ -20,6 +20,7 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
+from qossim._measured import seed_from_plain
 from qossim._points import Layout, Row, width
 
 __all__ = ["Journal"]
@@ -162,10 +163,12 @@ class Journal:
             sweep: dict[str, Any] = first["sweep"]
         except (ValueError, KeyError, TypeError, IndexError):
             raise ValueError(f"resume: {path} is no file of a sweep") from None
-        if form == (_FORMAT, _FORMAT_VERSION) and not (isinstance(sweep, dict) and "seed" in sweep):
-            raise ValueError(f"resume: {path}, line 1: damaged (it does not say what the sweep is)")
         if form != (_FORMAT, _FORMAT_VERSION):
             raise ValueError(f"resume: {path} is of format {form}, but this reads {(_FORMAT, _FORMAT_VERSION)}")
+        try:
+            seed_from_plain(sweep["seed"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"resume: {path}, line 1: damaged ({type(error).__name__}: {error})") from error
         return sweep
 
     def write(self, row: Row) -> None:
@@ -211,6 +214,15 @@ class Journal:
                 os.ftruncate(self._file, self._end)
             raise
         self._end += len(line)
+
+    @property
+    def there(self) -> bool:
+        """Whether it is still where it was."""
+        try:
+            found = _identity(os.stat(self.path))
+            return self._file is None or found == _identity(os.fstat(self._file))
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Take no more; where files are far away, this may bring to light that they are not written."""

@@ -280,9 +280,20 @@ def plain_seed(seed: int | SeedSequence) -> Any:
 
 
 def seed_from_plain(plain: Any) -> int | SeedSequence:
-    """The inverse of `plain_seed`."""
-    if isinstance(plain, dict):
-        return SeedSequence(plain["entropy"], spawn_key=tuple(plain["spawn_key"]), pool_size=plain["pool_size"])
+    """The inverse of `plain_seed`.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    try:
+        if isinstance(plain, dict):
+            return SeedSequence(plain["entropy"], spawn_key=tuple(plain["spawn_key"]), pool_size=plain["pool_size"])
+        if type(plain) not in (int, str) or int(plain) < 0:
+            raise ValueError("neither a whole number nor a SeedSequence")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{plain!r} is no seed ({type(error).__name__}: {error})") from error
     return int(plain)
 
 

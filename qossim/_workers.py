@@ -188,6 +188,7 @@ class Bar:
         self._interrupt = interrupt
         self._bar: Any = None
         self._done, self._total = done, total
+        self._silent = True
         if progress is True or (progress is None and _watched()):
             try:
                 from tqdm.auto import tqdm
@@ -214,11 +215,17 @@ class Bar:
     def reach(self, done: int) -> None:
         if done == self._done:
             return
+        self._silent = False
         if self._bar is not None:
             self._bar.update(done - self._done)
         self._done = done
         if self._told is not None:
             self._interrupt.open(self._told, done / self._total)
+
+    def end(self) -> None:
+        """All is done; it may have been so from the beginning."""
+        if self._silent and self._told is not None:
+            self._told(1.0)
 
 
 def hand_out(tasks: Iterator[Task], job: Job, pool: Pool, executor: Executor, bar: Bar) -> None:
@@ -361,9 +368,13 @@ class _Round:
         """A worker failed otherwise than at building or running a point."""
         points = sorted({task.point for task in chunk})
         self._break_off()
-        return self.job.grief(
-            f"a worker failed ({type(error).__name__}: {error}) at {self.job.grid.spoken_all(points)}", points
-        )
+        last = getattr(error, "last_worker", None)  # of Dask, which has tried several
+        if last is None:
+            who = f"a worker failed ({type(error).__name__}: {error})"
+        else:
+            before = getattr(error, "allowed_failures", 0)
+            who = f"worker {getattr(last, 'address', last)} died{f', and {before} before it,' if before else ''}"
+        return self.job.grief(f"{who} at {self.job.grid.spoken_all(points)}", points)
 
     def _break_off(self) -> None:
         """Nothing new is begun, what threads are at ends at once, and what is finished elsewhere is waited for.

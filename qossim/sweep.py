@@ -162,8 +162,8 @@ def sweep(
     Warns
     -----
     UserWarning
-        The target was not reached with `most` replications, or half of a run was not enough to settle; the message
-        says where.
+        The target was not reached with `most` replications, or the delays of a flow did not settle; the message says
+        where. Where warnings are errors, the ``table`` of the warning is what would have been returned.
 
     Notes
     -----
@@ -223,10 +223,15 @@ def sweep(
         try:
             with Bar(progress, grid.size * rule.least, job.done, interrupt) as bar:
                 job.run(pool, bar)
+                if job.complete:
+                    bar.end()
         finally:
             job.close()
         job.check()
-        return job.table()
+        table = job.table()
+        if job.complete:
+            job.warn(table)
+        return table
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
@@ -544,7 +549,6 @@ class _Job:
                 return
             bar.expect(sum(self.wanted))
         self.complete = True
-        self._warn()
 
     def _round(self, pool: Pool, bar: Bar) -> None:
         self.interrupt.check()
@@ -602,7 +606,9 @@ class _Job:
 
     def grief(self, message: str, points: list[int]) -> SweepError:
         """The exception for something that cannot be mended here."""
-        if self._journal is not None:
+        if self._journal is not None and not self._journal.there:
+            message += f"; the file {self._journal.path} was removed meanwhile"
+        elif self._journal is not None:
             message += f'; what was finished is in {self._journal.path}: go on with resume="{self._journal.path}"'
         parameters = [self.grid.parameters(point) for point in points]
         return SweepError(message, parameters, self.table() if self.rows else None)
@@ -638,22 +644,27 @@ class _Job:
             need = max(need, have + max(1, min(have, math.ceil(have * (_excess(means, goal, self.rule.level) - 1)))))
         return need
 
-    def _warn(self) -> None:
-        missed = [point for point, met in enumerate(self.met) if not met]
-        if missed:
-            warnings.warn(
-                f"the target {self.rule.target} was not reached with {self.rule.most} replications at "
-                f"{self._some(missed)}{self._widest(missed[0])}",
-                stacklevel=4,
-            )
-        if self.settings.warmup is None:
-            unsettled = sorted({key[0] for key, (_, numbers) in self.rows.items() if not settled(numbers)})
+    def warn(self, table: xr.Dataset) -> None:
+        """Tell of what is complete and yet not as it was wanted; where warnings are errors, they bear the table."""
+        try:
+            missed = [point for point, met in enumerate(self.met) if not met]
+            if missed:
+                warnings.warn(
+                    f"the target {self.rule.target} was not reached with {self.rule.most} replications at "
+                    f"{self._some(missed)}{self._widest(missed[0])}",
+                    stacklevel=3,
+                )
+            looked_at = self.rows if self.settings.warmup is None else {}
+            unsettled = sorted({key[0] for key, (_, numbers) in looked_at.items() if not settled(numbers)})
             if unsettled:
                 warnings.warn(
-                    f"half of a run was not enough for the delays of every flow to settle (MSER-5) at "
-                    f"{self._some(unsettled)}; make the duration longer, or do without flows whose queue grows forever",
-                    stacklevel=4,
+                    f"MSER-5 did not see the delays of every flow settle at {self._some(unsettled)}; make the duration "
+                    f"longer, or do without flows whose queue grows forever or that have fewer than ten packets",
+                    stacklevel=3,
                 )
+        except Warning as warning:
+            warning.table = table  # type: ignore[attr-defined]
+            raise
 
     def _widest(self, point: int) -> str:
         """Of a point that misses the target, by what it does."""

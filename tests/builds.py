@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -39,9 +40,10 @@ def slow(*, load: float) -> qs.Scenario:
 
 
 def deadly(*, load: float, once: str, bad: float = 0.7) -> qs.Scenario:
-    """Kills the process that builds it, the first time: `once` is a file that says it has happened."""
+    """Kills the process that builds it, the first time: `once` is a file that says so."""
     if load == bad and not Path(once).exists():
-        Path(once).touch()
+        with contextlib.suppress(OSError):  # no such folder: each time
+            Path(once).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return link(load=load)
 
@@ -80,6 +82,15 @@ def stopped_by_ctrl_c() -> str:
     except KeyboardInterrupt:
         return "stopped"
     return "goes on"
+
+
+class Unusual(BaseException):
+    """Is no Exception."""
+
+
+def unusual(*, load: float) -> qs.Scenario:
+    """Raises what few catch."""
+    raise Unusual("never seen")
 
 
 def leaving(*, load: float) -> qs.Scenario:

@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 
 import qossim as qs
 from qossim import plots
+from qossim._figure import MARKERS
 
 pytestmark = pytest.mark.usefixtures("no_window")
 RINGS = [1, 3, 5, 10, 20, 40]
@@ -93,6 +94,16 @@ def test_the_line_of_another_table_on_the_same_axes_has_another_colour():
     ax = plots.sweep_lines(other, ax=plots.sweep_lines(one))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["delay mean", "delay max"]
     assert len({to_hex(line.get_color()) for line in ax.get_legend().get_lines()}) == 2
+
+
+def test_no_two_of_many_lines_look_alike():
+    values = table().isel(scheduler=0, drop=True).expand_dims(case=[f"{i}" for i in range(20)])
+    for names in (values, values.assign_coords(tx_ring_limit=list("abcdef"))):
+        lines = [
+            line for line in plots.sweep_lines(names, x="tx_ring_limit", by="case").lines if len(line.get_xdata()) > 1
+        ]
+        looks = [(to_hex(line.get_color()), line.get_marker()) for line in lines if line.get_marker() in MARKERS]
+        assert len(looks) == len(set(looks)) == 20
 
 
 def test_a_point_without_a_value_is_a_gap():

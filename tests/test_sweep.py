@@ -8,8 +8,12 @@ import functools
 import itertools
 import json
 import math
+import os
 import pickle
+import subprocess
 import sys
+import textwrap
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -22,8 +26,10 @@ import xarray as xr
 from numpy.random import SeedSequence
 
 import qossim as qs
+from qossim._axes import label
 from qossim.experiments import ef_wfq_vs_pq
 from tests.builds import failing, link
+from tests.sweeps import ROOT
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
 BY_PORT = ["utilisation", "mean_ring", "largest_ring"]
@@ -196,12 +202,23 @@ def test_a_warm_up_found_by_mser5_is_reported_and_kept_to() -> None:
 
 def test_a_run_whose_first_half_was_not_enough_to_settle_is_named() -> None:
     """At twice the rate of the link the queue, and so every delay, grows as long as the sources send."""
-    with pytest.warns(UserWarning, match=r"half of a run was not enough .* 1 of 2 points: load=2\.0; ") as caught:
+    with pytest.warns(UserWarning, match=r"MSER-5 did not see .* 1 of 2 points: load=2\.0; ") as caught:
         table = sweep(link, {"load": [0.5, 2.0]}, 2, duration=20.0, warmup="mser5", seed=5)
     assert [each.filename for each in caught] == [__file__]
     assert table["settled"].sel(load=0.5).values.tolist() == [1, 1]
     assert table["settled"].sel(load=2.0).values.tolist() == [0, 0]
     assert table["warmup"].sel(load=2.0).values == pytest.approx(10, rel=0.05)
+
+
+def test_a_warning_that_is_made_an_error_bears_the_table() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="MSER-5 did not see") as caught:
+            sweep(link, {"load": [2.0]}, duration=5.0, warmup="mser5", seed=5)
+        with pytest.raises(UserWarning, match="was not reached with 3 replications") as missed:
+            sweep(link, {"load": [0.5]}, "auto", duration=5.0, seed=5, least=2, most=3, target={"delay_mean": "1 ns"})
+    for error, runs in ((caught, 1), (missed, 3)):
+        assert error.value.table.attrs["complete"] == 1 and error.value.table["sent"].notnull().sum() == runs
 
 
 def test_replications_go_on_until_the_target_is_reached() -> None:
@@ -322,6 +339,51 @@ def test_a_timedelta_of_numpy_keeps_its_unit() -> None:
         assert found.tolist() == [f"1 {name}", f"2 {name}"]
         assert given == [np.timedelta64(1, unit), np.timedelta64(2, unit)]
         assert labels([np.timedelta64(3, unit), None])[0].tolist() == [f"3 {name}", "None"]
+    for unit in ("ms", "ns"):
+        found, given = labels(xr.DataArray(np.array([1, 2], dtype=f"m8[{unit}]")))
+        assert [each / np.timedelta64(1, unit) for each in given] == [1, 2] and all("seconds" in each for each in found)
+
+
+SETS = [frozenset("fedcba"), ({"b", "a"}, [{"c": {"e", "d", "f"}}]), set(), frozenset({"x"}), (1,)]
+
+
+def test_sets_have_one_label_in_every_process() -> None:
+    """The order of their elements, of strings at least, is another in each."""
+    code = """
+        from qossim._axes import label, name_of
+        from tests.test_sweep import SETS
+        import functools
+        print(*(label("it", value) for value in SETS), name_of(functools.partial(max, {"b", "a", "c"})), sep="; ")
+    """
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    sets = "frozenset({'a', 'b', 'c', 'd', 'e', 'f'}); ({'a', 'b'}, [{'c': {'d', 'e', 'f'}}]); set; frozenset({'x'})"
+    assert found == [f"{sets}; (1,); builtins.max({{'a', 'b', 'c'}})\n"] * 3
+    within: list[Any] = []
+    within.append(within)
+    assert label("it", within) == "[[...]]"
+
+
+def test_a_decorator_may_give_an_argument_itself() -> None:
+    def build(load: float, scheduler: Any) -> qs.Scenario:
+        return link(load=load, scheduler=scheduler)
+
+    @functools.wraps(build)
+    def with_pq(**given: Any) -> qs.Scenario:
+        return build(scheduler=qs.PQ(), **given)
+
+    assert sweep(with_pq, {"load": [0.2]}, duration=0.5, seed=1)["delay_mean"].notnull().all()
+    with pytest.raises(qs.ScenarioError, match="no scheduler"):
+        sweep(build, {"load": [0.2]}, duration=0.5, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -445,11 +507,20 @@ def test_the_seed_in_the_attributes_repeats_the_sweep(seed: Any) -> None:
 
 @pytest.mark.parametrize("seed", [3, 2**90])
 def test_a_table_goes_to_netcdf_and_comes_back(seed: int, tmp_path: Path) -> None:
-    """To its third version, which knows the fewest types."""
-    axes = {"scheduler": [qs.PQ(), qs.WFQ()], "extra": [False, True], "load": [0.2, 0.5], "limit": [3, None]}
-    table = sweep(link, axes, "auto", duration=0.5, seed=seed, target={"delay_mean": 10.0}, least=2)
-    table.to_netcdf(tmp_path / "table.nc", engine="scipy")
-    with xr.open_dataset(tmp_path / "table.nc", engine="scipy") as read:
+    axes = {
+        "scheduler": [qs.PQ(), qs.WFQ()],
+        "extra": [False, True],
+        "load": [0.2, 0.5],
+        "limit": {"three": 3, "none": None},
+        "size": [1, 2**31, 2**63 - 1],
+    }
+
+    def build(size: int, **given: Any) -> qs.Scenario:
+        return link(**given)
+
+    table = sweep(build, axes, "auto", duration=0.5, seed=seed, target={"delay_mean": 10.0}, least=2)
+    table.to_netcdf(tmp_path / "table.nc")
+    with xr.open_dataset(tmp_path / "table.nc") as read:
         xr.testing.assert_equal(read.load(), table)
         assert {name: value if isinstance(value, str) else float(value) for name, value in read.attrs.items()} == {
             name: value if isinstance(value, str) else float(value) for name, value in table.attrs.items()

@@ -212,11 +212,23 @@ def test_a_file_is_not_written_over_nor_made_up(tmp_path: Path) -> None:
         (b"point,delay\n1,2\n", "is no file of a sweep"),
         (b"[1]\n", "is no file of a sweep"),
         (b'{"format": "qossim sweep", "version": 1, "sweep": {}}\n', r"is of format \('qossim sweep', 1\), but this"),
+        *(
+            (
+                b'{"format": "qossim sweep", "version": 2, "sweep": ' + damaged + b"}\n",
+                r"resume: .*runs, line 1: damaged \(",
+            )
+            for damaged in [
+                *(b"5", b"null", b'"seed"', b"[]", b"{}"),
+                *(b'{"seed": ' + seed + b"}" for seed in (b'"abc"', b"null", b'{"x": 1}', b"-1", b"true", b"1.5")),
+            ]
+        ),
     ],
 )
 def test_what_is_no_file_of_a_sweep_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "runs"
     file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        sweep(link, AXES, resume=file, seed=None)
     with pytest.raises(ValueError, match=message):
         sweep(link, AXES, resume=file)
     assert file.read_bytes() == content

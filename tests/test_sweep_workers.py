@@ -238,6 +238,37 @@ def test_an_executor_that_refuses_work_is_told_with_its_points() -> None:
     assert caught.value.points == [{"load": 0.1}]
 
 
+def test_a_worker_of_dask_that_dies_is_named(tmp_path: Path) -> None:
+    code = f"""
+        import functools, logging
+        import dask, qossim as qs
+        from dask.distributed import Client, LocalCluster
+        from tests.builds import deadly
+        from tests.sweeps import sweep
+
+        if __name__ == "__main__":
+            dask.config.set({{"distributed.scheduler.allowed-failures": 1}})
+            options = dict(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+            with LocalCluster(**options) as cluster, Client(cluster) as client, client.get_executor() as executor:
+                build = functools.partial(deadly, once={str(tmp_path / "no" / "such")!r})
+                try:
+                    sweep(build, {{"load": [0.1, 0.7]}}, executor=executor, save={str(tmp_path / "runs")!r})
+                except qs.SweepError as error:
+                    print(error)
+                    print(error.points, int(error.table["sent"].notnull().sum()))
+    """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, **ELSEWHERE)
+    assert done.returncode == 0, done.stderr
+    said = (
+        r"worker tcp://127\.0\.0\.1:\d+ died, and 1 before it, at the point load=0\.7; what was finished is in .*runs:"
+    )
+    first, second = done.stdout.splitlines()
+    assert re.match(said, first)
+    assert second == "[{'load': 0.7}] 1"
+
+
 # -- what fails --------------------------------------------------------------------------------------------------------
 
 
@@ -258,6 +289,8 @@ def test_a_worker_that_gives_up_names_its_points(processes: futures.ProcessPoolE
     for how in ({"workers": 1}, {"workers": 2}, {"executor": processes}):
         with pytest.raises(qs.SweepError, match=r"the point load=0\.5 failed: SystemExit: 3"):
             sweep(builds.leaving, {"load": [0.5]}, **how)
+        with pytest.raises(qs.SweepError, match=r"the point load=0\.5 failed: Unusual: never seen"):
+            sweep(builds.unusual, {"load": [0.5]}, **how)
 
 
 class Odd(Exception):
@@ -330,6 +363,19 @@ def test_a_file_that_is_removed_meanwhile_is_missed(tmp_path: Path) -> None:
     with pytest.raises(qs.SweepError, match="runs was removed meanwhile: what was finished is in the table") as caught:
         sweep(link, AXES, save=file, progress=lambda share: file.unlink(missing_ok=True))
     assert caught.value.table is not None and caught.value.table["sent"].notnull().all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_failing_point_does_not_point_to_a_file_that_was_removed(workers: int, tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+
+    def build(load: float) -> qs.Scenario:
+        file.unlink(missing_ok=True)
+        return failing(load=load, bad=0.3)
+
+    with pytest.raises(qs.SweepError, match=r"no such load; the file .*runs was removed meanwhile$"):
+        sweep(build, {"load": [0.1, 0.3]}, save=file, workers=workers)
+    assert not file.exists()
 
 
 def test_a_build_that_goes_elsewhere_does_not_take_the_file_along(
@@ -453,6 +499,14 @@ def test_progress_is_shown_to_whoever_asks_and_to_nobody_else(capsys: pytest.Cap
     shares: list[float] = []
     sweep(link, AXES, 5, progress=shares.append)
     assert shares == sorted(shares) and shares[-1] == 1
+
+
+def test_progress_is_told_where_a_file_has_everything(tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, save=file)
+    shares: list[float] = []
+    sweep(link, AXES, resume=file, progress=shares.append)
+    assert shares == [1]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
