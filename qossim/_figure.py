@@ -260,7 +260,7 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
     labels = [_broken(label, most) for label in labels]
     room = 72 * width / (size * (0.56 * max(len(line) for label in labels for line in label.split("\n")) + 3.6))
     rows = -(-len(labels) // max(1, min(4, int(room))))
-    ax.legend(
+    drawn = ax.legend(
         handles,
         labels,
         loc="lower center",
@@ -272,6 +272,9 @@ def legend(ax: Axes, handles: Sequence[Any] | None = None, labels: Sequence[str]
         columnspacing=1.2,
         borderaxespad=0.2,
     )
+    for line in drawn.get_lines():
+        if line.get_linestyle() == "None" and line.get_marker() == "o":  # dots may be too small to tell their colour
+            line.set_markersize(max(4.5, line.get_markersize()))
 
 
 def _broken(label: str, across: int) -> str:

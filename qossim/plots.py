@@ -64,6 +64,8 @@ __all__ = [
 
 _MOST_BINS = 100_000
 _MARKED = 400  # up to so many points, each has a mark wider than the line
+_JOINED = 1500  # from more of them lines would make one mass, and dots do not
+_VECTORS = 50_000  # more of them do not belong one by one into a PDF
 
 
 # -- against the packets -----------------------------------------------------------------------------------------------
@@ -99,7 +101,7 @@ def delay(
     Returns
     -------
     Axes
-        A line is broken where a packet was lost.
+        A line is broken where a packet was lost. More than 1500 packets of a flow are dots, without a line.
 
     Raises
     ------
@@ -138,7 +140,7 @@ def ipdv(
     Returns
     -------
     Axes
-        A line is broken where a packet was lost.
+        As in `delay`.
 
     Raises
     ------
@@ -166,10 +168,14 @@ def _against(
     points = [_points(line.flow, measure, x, count) for line in lines]
     factor, symbol = scale(unit, [value for _, value in points], ax.get_ylabel() if ax else "")
     ax = axes(ax)
+    joined = max((len(at) for at, _ in points), default=0) <= _JOINED
     for line, (at, value), style in zip(lines, points, styles(ax, len(lines)), strict=True):
         # without marks, a packet between two losses would not show
         mark = style["linewidth"] + (max(0.0, 1.7 - 0.4 * style["linewidth"]) if len(at) <= _MARKED else 0)
-        ax.plot(at, value * factor, label=called(line.label), marker="o", markersize=mark, markeredgewidth=0, **style)
+        if not joined:
+            mark, style = max(1.2, style["linewidth"]), style | {"linestyle": "none"}
+        (drawn,) = ax.plot(at, value * factor, label=called(line.label), marker="o", markeredgewidth=0, **style)
+        drawn.set(markersize=mark, rasterized=len(at) > _VECTORS)
     ax.set_xlabel(_across(x, {line.flow.name for line in lines}))
     ax.set_ylabel(f"{MEASURES[measure]} ({symbol})")
     ax.margins(x=0.01)

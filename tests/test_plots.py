@@ -114,6 +114,20 @@ def test_a_packet_between_two_losses_shows():
     assert all(line.get_marker() == "o" and line.get_markersize() > 0 for line in plots.delay(two_flows()).lines)
 
 
+def test_more_packets_than_lines_can_show_are_dots_of_their_values():
+    """Lines from one ipdv to the next would fill all between them."""
+    flow = qs.Flow("f", qs.CBR(pps=1000, size=100))
+    scenario = qs.Scenario([flow, qs.Flow("g", qs.CBR(pps=10, size=100))], [qs.Port("link", "8 Mbit/s")])
+    few, many = (qs.run(scenario, duration=seconds, seed=1) for seconds in (1.0, 2.0))
+    assert [line.get_linestyle() for line in plots.ipdv(few).lines] == ["-", "-"]
+    ax = plots.ipdv(many)
+    assert [line.get_linestyle() for line in ax.lines] == ["None", "None"], "the legend tells of one kind"
+    assert [len(line.get_xdata()) for line in ax.lines] == [1999, 19]
+    assert [line.get_markersize() for line in ax.lines] == [3.2, 1.2], "one shows behind the other"
+    assert all(line.get_markersize() >= 4.5 for line in ax.get_legend().get_lines()), "colours are to be told apart"
+    assert not any(line.get_rasterized() for line in ax.lines)
+
+
 def test_first_counts_packets_from_the_end_of_the_warmup(cases):
     flow = cases["PQ, best effort"]["EF"]
     points = drawn(plots.delay(cases, "EF", first=100))["PQ, best effort"]
