@@ -100,7 +100,7 @@ class Line(NamedTuple):
 
 def labelled(results: Results) -> dict[str, Result]:
     """The results under their labels: "" for one alone, a number for one of a sequence."""
-    from qossim.result import Result
+    from qossim.result import FlowResult, Result
 
     if isinstance(results, Result):
         return {"": results}
@@ -111,8 +111,9 @@ def labelled(results: Results) -> dict[str, Result]:
         found = {str(number): result for number, result in enumerate(results, 1)}
     strangers = [each for each in found.values() if not isinstance(each, Result)]
     if strangers or not found:
-        bounds = "a Result, or a sequence or mapping of at least one"
-        raise units.refusal("results", bounds, strangers[0] if strangers else results)
+        given = strangers[0] if strangers else results
+        why = f'give the whole result, and flow="{given.name}"' if isinstance(given, FlowResult) else ""
+        raise units.refusal("results", "a Result, or a sequence or mapping of at least one", given, why)
     return found
 
 

@@ -234,6 +234,7 @@ def test_cdf_of_a_summary_is_within_its_error_of_the_exact_one(cases):
         (lambda r: plots.histogram(r, bins=0), ("bins", "0", "1")),
         (lambda _: plots.cdf([]), ("results", "[]")),
         (lambda r: plots.cdf([r, 3]), ("results", "got 3")),
+        (lambda r: plots.delay(r["burst"]), ("results", "a Result", 'give the whole result, and flow="burst"')),
         (lambda _: plots.cdf("EF"), ("results", "EF")),
         (lambda _: plots.cdf(None), ("results", "None")),
         (lambda r: plots.save(plots.cdf(r).figure, "figure.bmp"), ("path", "figure.bmp", ".svg")),
