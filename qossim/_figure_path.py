@@ -504,7 +504,7 @@ class _Pen:
         bars = self.stack(rows[near], came[near], left[near], np.ones(int(near.sum())), float(seats))
         high = max((bar.top for bar in bars), default=1.0)
         if waiting > seats:
-            name += f"\n({waiting} packets)"
+            name += f"\n({waiting} waiting)"
         return _Lane(name, max(1.0, high), bars)
 
     def ring(self, ring: TxRing, limit: int, rows: NDArray[np.intp]) -> _Lane:
@@ -519,7 +519,7 @@ class _Pen:
         falls = (who, self.until(back)) if ring.free == "particle" else None
         bars = self.stack(rows, seen.ring[rows], left, unit * particles, np.inf, falls)
         high = max((bar.top for bar in bars), default=0.0)
-        name = f"ring\n({limit} particle{'s' if limit > 1 else ''})"
+        name = f"ring of {limit}\nparticle{'s' if limit > 1 else ''}"
         return _Lane(name, max(high, unit * limit), bars, limit=unit * limit)
 
     def stack(

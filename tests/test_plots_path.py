@@ -160,7 +160,8 @@ def test_the_timeline_tells_why_a_ring_costs_ef_two_best_effort_transmissions(lo
     ax = plots.timeline(loaded)
     assert "ring 9.33 ms\nbehind 2 BE" in said(ax)
     assert "wire 4.66 ms" in said(ax)
-    assert [text.get_text().split("\n")[0] for text in ax.get_yticklabels()] == ["EF queue", "BE queue", "ring", "wire"]
+    lanes = [text.get_text().split("\n")[0] for text in ax.get_yticklabels()]
+    assert lanes == ["EF queue", "BE queue", "ring of 5", "wire"]
     assert ax.get_xlabel() == "time at near (ms)"
 
 
