@@ -27,6 +27,7 @@ __all__ = [
     "BatchInterval",
     "Interval",
     "QuantileInterval",
+    "array_of",
     "batch_means",
     "confidence",
     "mser5",
@@ -557,9 +558,17 @@ def _lag1(deviations: NDArray[np.float64]) -> float:
 # What is refused ----------------------------------------------------------------------------------------------------
 
 
+def array_of(values: ArrayLike) -> NDArray[Any]:
+    """An array of whatever is given; rows of different lengths make none."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"values must be numbers in an array, got {units.shown(values)} ({error})") from None
+
+
 def _numbers(values: ArrayLike) -> NDArray[np.float64]:
     masked = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    array = np.asarray(values)
+    array = array_of(values)
     if array.size and array.dtype.kind not in "iuf":
         raise ValueError(f"values must be integers or floats, got {array.dtype}")
     if masked is not None:

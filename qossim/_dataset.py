@@ -54,7 +54,9 @@ VARIABLES: dict[str, Variable] = {
     "mean_queue": Variable(_CLASS, "packets", "packets in the class queue, mean over time"),
     "largest_queue": Variable(_CLASS, "packets", "most packets in the class queue"),
 }
-TAKEN = frozenset({*VARIABLES, "replication", "flow", "quantile", "port", "class", "warmup", "target_reached"})
+TAKEN = frozenset(
+    {*VARIABLES, "replication", "flow", "quantile", "port", "class", "warmup", "settled", "target_reached"}
+)
 """Names that no axis can have."""
 
 

@@ -232,6 +232,22 @@ def inches(ax: Axes) -> tuple[float, float]:
     return float(extent.width / dpi), float(extent.height / dpi)
 
 
+def reach(ax: Axes, low: float, high: float | None = None) -> None:
+    """Let y go from here to there, upwards or as the axes go; by default as far as what is drawn needs.
+
+    It stays open to what is drawn later, unless somebody has set the range.
+    """
+    there = max(ax.get_ylim()) if high is None else high
+    ax.set_ylim((there, low) if ax.yaxis_inverted() else (low, there), auto=None)
+
+
+def flag(value: object, field: str) -> bool:
+    """True or False, and nothing that may pass for it."""
+    if not isinstance(value, bool | np.bool_):
+        raise units.refusal(field, "True or False", value)
+    return bool(value)
+
+
 def whole_numbers(ax: Axes) -> None:
     """Write the ticks of x in full, not as a small number beside a large one; unless somebody else writes them."""
     from matplotlib.ticker import ScalarFormatter

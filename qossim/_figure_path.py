@@ -22,10 +22,12 @@ from qossim._figure import (
     drawing,
     finish,
     fitted,
+    flag,
     inches,
     legend,
     lines_of,
     plain,
+    reach,
     scale,
     whole_numbers,
 )
@@ -96,6 +98,7 @@ def budget(
     >>> cases = experiments.ef_wfq_vs_pq_cases(duration=20.0, seed=1)
     >>> ax = plots.budget(cases, "EF")
     """
+    by_port = flag(by_port, "by_port")
     lines = lines_of(results, flow)
     tables = [line.flow.delay_budget() for line in lines]
     totals = [float(table.to_numpy().sum()) for table in tables]
@@ -219,7 +222,7 @@ def occupancy(
     from matplotlib.ticker import MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
-    ax.set_ylim(0, max(1.0, ax.get_ylim()[1]))
+    reach(ax, 0, max(1.0, *ax.get_ylim()))
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
     whole_numbers(ax)
     ax.set_xlabel(f"time ({symbol})")

@@ -436,6 +436,11 @@ def _array(values: object) -> xr.DataArray:
 
 def _dims(values: xr.DataArray, wanted: Sequence[str | None], over: str, field: str) -> list[str]:
     """The dimensions wanted, with what is not given filled in from the rest; none may be left."""
+    if not isinstance(over, str) or (over not in values.dims and over != "replication"):  # which need not be there
+        raise units.refusal("over", f"a dimension of the values ({', '.join(map(str, values.dims))})", over)
+    given = [name for name in wanted if name is not None]
+    if len(set(given)) < len(given):
+        raise units.refusal(field, "of different dimensions", given[0], "twice the same")
     free = [str(dim) for dim in values.dims if dim != over]
     for dim, size in values.sizes.items():
         if size == 0:

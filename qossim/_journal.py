@@ -98,10 +98,13 @@ class Journal:
         lines, whole, size = _lines(path)
         found: dict[int, Layout] = {}
         rows = []
+        seen: dict[tuple[int, int], Row] = {}
         for number, line in enumerate(lines[1:], start=2):
             try:
                 row = _read(line, found, levels)
-            except (ValueError, KeyError, TypeError, OverflowError) as error:
+                if row is not None and seen.setdefault(row[:2], row) != row:
+                    raise ValueError("this run is there already, with other numbers")
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
                 raise ValueError(f"{path}, line {number}: damaged ({type(error).__name__}: {error})") from error
             if row is not None:
                 rows.append(row)
@@ -161,7 +164,7 @@ class Journal:
             first = json.loads(lines[0])
             form = first["format"], first["version"]
             sweep: dict[str, Any] = first["sweep"]
-        except (ValueError, KeyError, TypeError, IndexError):
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError):
             raise ValueError(f"resume: {path} is no file of a sweep") from None
         if form != (_FORMAT, _FORMAT_VERSION):
             raise ValueError(f"resume: {path} is of format {form}, but this reads {(_FORMAT, _FORMAT_VERSION)}")
@@ -233,8 +236,11 @@ class Journal:
             with _opening:
                 _written.discard(self._mark)
             try:
-                if os.fstat(file).st_nlink == 0:
+                found = os.fstat(file)
+                if found.st_nlink == 0:
                     self.fault = self.fault or OSError(errno.ENOENT, "it was removed meanwhile")
+                elif found.st_size != self._end and self.fault is None:
+                    self.fault = OSError(errno.ESTALE, "it was changed meanwhile")
                 os.close(file)
             except OSError as error:
                 self.fault = self.fault or error

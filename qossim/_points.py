@@ -50,6 +50,7 @@ __all__ = [
     "Task",
     "built",
     "fingerprint",
+    "layout_of",
     "own",
     "portable",
     "settled",

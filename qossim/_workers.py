@@ -90,9 +90,9 @@ class Pool:
             )
         if executor is not None and not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
             raise units.refusal("executor", "an executor of concurrent.futures, or None", executor)
-        given = None if workers is None else count(workers, "workers", 1)
-        if executor is None and given is not None and given > _MOST_THREADS:
-            raise units.refusal("workers", f"from 1 to {_MOST_THREADS}, threads of this process", given)
+        given = (
+            None if workers is None else count(workers, "workers", 1, _MOST_THREADS if executor is None else 2**31 - 1)
+        )
         self.executor = executor
         self.workers = given or _workers_of(executor)
         self.shared = executor is None or (
@@ -101,6 +101,14 @@ class Pool:
         """Whether the workers are threads of this process."""
         self.local = self.shared or isinstance(executor, futures.ProcessPoolExecutor)
         """Whether it is told when one of them dies."""
+        context = getattr(executor, "_mp_context", None)
+        self.begins_workers = (
+            isinstance(executor, futures.ProcessPoolExecutor)
+            and context is not None
+            and context.get_start_method() == "spawn"
+            and getattr(executor, "_max_tasks_per_child", None) is None
+        )
+        """Whether all processes that it begins are workers of its own, and begun when it is first given work."""
 
     def check(self, build: object, grid: Grid) -> None:
         """Refuse what other processes cannot be sent, before anything runs."""
@@ -159,11 +167,11 @@ def _pickled(thing: object) -> list[str]:
     return list(names)
 
 
-def count(value: object, field: str, minimum: int) -> int:
+def count(value: object, field: str, minimum: int, maximum: int = 2**31 - 1) -> int:
     """A whole number that is neither a string nor a bool."""
     if isinstance(value, bool | str) or value is None:
         raise units.refusal(field, f"a whole number of at least {minimum}", value)
-    return units.count(value, field, minimum, 2**31 - 1)
+    return units.count(value, field, minimum, maximum)
 
 
 def _workers_of(executor: Any) -> int:
@@ -308,7 +316,7 @@ class _Round:
         if self.pool.shared:
             return job.interrupt.open(submit, work, job.settings, chunk, self._take, self._watch, enough=2)
         there = carry, job.name, job.settings, chunk, _TASK
-        if isinstance(self.executor, futures.ProcessPoolExecutor):  # which answers, and may begin processes now
+        if self.pool.begins_workers:
             return job.interrupt.held(submit, *there)
         return job.interrupt.open(submit, *there, enough=2)
 

@@ -29,9 +29,11 @@ from qossim._figure import (
     checked_measure,
     drawing,
     finish,
+    flag,
     lines_of,
     measured,
     plain,
+    reach,
     scale,
     styles,
 )
@@ -155,7 +157,7 @@ def ipdv(
     >>> ax.get_ylabel()
     '|ipdv| (ms)'
     """
-    return _against(results, flow, ax, x, first, unit, "abs_ipdv" if absolute else "ipdv")
+    return _against(results, flow, ax, x, first, unit, "abs_ipdv" if flag(absolute, "absolute") else "ipdv")
 
 
 def _against(
@@ -201,7 +203,7 @@ def _points(
     if x == "time":
         at = flow.sent_at[np.searchsorted(flow.seq, seq)]
     if first is not None and len(flow.seq):
-        wanted = seq < flow.seq[0] + first
+        wanted = seq.astype(np.int64) - int(flow.seq[0]) < first
         seq, at, value = seq[wanted], at[wanted], value[wanted]
     gaps = np.flatnonzero(np.diff(seq) > 1) + 1
     return np.insert(at, gaps, np.nan), np.insert(value, gaps, np.nan)
@@ -209,8 +211,7 @@ def _points(
 
 def _show_zero(ax: Axes) -> None:
     """Begin a little below zero: a delay twice as long should look it, and one of zero should be seen."""
-    top = ax.get_ylim()[1]
-    ax.set_ylim(-0.02 * top, top)
+    reach(ax, -0.02 * max(ax.get_ylim()))
 
 
 # -- distributions -----------------------------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ def histogram(
         ax.stairs(packets, edges, label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("packets")
-    ax.set_ylim(bottom=0)
+    reach(ax, 0)
     return finish(ax)
 
 
@@ -325,20 +326,21 @@ def cdf(
     >>> ax.get_xlabel()
     'one-way delay (µs)'
     """
+    above = flag(complement, "complement")
     measure = checked_measure(of)
     lines = lines_of(results, flow)
     found = [_distribution(line.flow, measure) for line in lines]
     factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
     ax = axes(ax)
     for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
-        ax.step(value * factor, 1 - share if complement else share, where="post", label=called(line.label), **style)
+        ax.step(value * factor, 1 - share if above else share, where="post", label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
-    ax.set_ylabel("share of packets above" if complement else "share of packets")
-    if complement:
+    ax.set_ylabel("share of packets above" if above else "share of packets")
+    if above:
         ax.set_yscale("log")
-        ax.set_ylim(top=1)
+        reach(ax, min(ax.get_ylim()), 1)
     else:
-        ax.set_ylim(0, 1.02)
+        reach(ax, 0, 1.02)
     return finish(ax)
 
 
@@ -391,7 +393,7 @@ def tail(
     ax.set_yscale("log", nonpositive="clip")
     most = max((line.flow.received for line in lines), default=0)
     bottom = 100 / min(max(10 ** np.ceil(np.log10(max(most, 1))), 100.0), 1e5)
-    ax.set_ylim(min(bottom, ax.get_ylim()[0]) if drawn else bottom, 140)
+    reach(ax, min(bottom, *ax.get_ylim()) if drawn else bottom, 140)
     _percent_decades(ax)
     return finish(ax)
 

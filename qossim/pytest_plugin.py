@@ -136,7 +136,12 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     path = Path(os.path.abspath(config.invocation_params.dir / given))
     if not hasattr(config, "workerinput"):  # a worker writes nothing
-        _check_writable(path, given)
+        try:
+            _check_writable(path, given)
+        except OSError as error:  # its name is too long, perhaps
+            raise pytest.UsageError(
+                f"--qossim-report: FILE cannot be written ({error.strerror}), got {given}"
+            ) from None
     if not any(config.getoption(name, False) for name in _WITHOUT_TESTS):
         config.pluginmanager.register(_Reporter(config, path), "qossim-report")
 
@@ -149,6 +154,8 @@ def _check_writable(path: Path, given: str) -> None:
         raise pytest.UsageError(f"--qossim-report: FILE must be in a directory that exists, got {given}")
     if path.is_dir():
         raise pytest.UsageError(f"--qossim-report: FILE must be no directory, got {given}")
+    if path.exists() and not path.is_file():
+        raise pytest.UsageError(f"--qossim-report: FILE must be a plain file, got {given}")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise pytest.UsageError(f"--qossim-report: FILE must be writable, got {given}")
 

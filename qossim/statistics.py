@@ -22,6 +22,7 @@ from qossim._confidence import (
     BatchInterval,
     Interval,
     QuantileInterval,
+    array_of,
     batch_means,
     confidence,
     mser5,
@@ -192,7 +193,9 @@ class Statistics(_Described):
     __slots__ = ("_per", "_values")
 
     def __init__(self, values: ArrayLike, *, per: int = 1) -> None:
-        array = np.asarray(values)
+        if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+            raise ValueError("values must be numbers, got masked ones: .compressed() leaves them out")
+        array = array_of(values)
         if array.ndim != 1:
             raise ValueError(f"values must have one dimension, got an array of shape {array.shape}")
         if array.size == 0:
@@ -252,7 +255,10 @@ class Statistics(_Described):
 
     def absolute(self) -> Statistics:
         """Statistics of the absolute values."""
-        return Statistics(np.abs(self._values), per=self._per)
+        values = self._values
+        if values.dtype.kind == "i" and len(values) and int(values.min()) == -(2**63):
+            values = values.astype(np.float64)  # its absolute value is no int64
+        return Statistics(np.abs(values), per=self._per)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Statistics):
@@ -332,7 +338,8 @@ class StreamedStatistics(_Described):
         """Statistics of the absolute values.
 
         Of values of one sign they are as good as these; of values of both signs `count` and `max` stay exact, while
-        `min`, `mean` and the quantiles come from the buckets, within `relative_error`.
+        `min`, `mean` and the quantiles come from the buckets, within `relative_error`, and `var` within some 2 % of the
+        squared mean, so that `std` is of little use where the values are much alike.
         """
         if not self._n or self._min >= 0:
             return self

@@ -27,7 +27,21 @@ from qossim._dataset import TAKEN, VARIABLES, columns, dataset, imported, things
 from qossim._interrupt import Interrupt
 from qossim._journal import Journal
 from qossim._measured import VERSIONS, plain_seed, seed_from_plain
-from qossim._points import Failure, Layout, Row, Settings, Stopped, Task, built, fingerprint, own, settled, told, work
+from qossim._points import (
+    Failure,
+    Layout,
+    Row,
+    Settings,
+    Stopped,
+    Task,
+    built,
+    fingerprint,
+    layout_of,
+    own,
+    settled,
+    told,
+    work,
+)
 from qossim._workers import Bar, Pool, count, hand_out
 from qossim.errors import SweepError
 from qossim.run import _duration, _generator, _root, _warmup
@@ -292,9 +306,12 @@ def _path(given: PathLike | None, field: str) -> Path | None:
     except TypeError:
         raise units.refusal(field, "the path of a file", given) from None
     path = Path(name).absolute()  # build may go elsewhere
-    if not name or "\0" in name or (path.exists() and not path.is_file()):
-        why = "a folder" if name and path.is_dir() else "not a plain file" if name and path.exists() else ""
-        raise units.refusal(field, "the path of a file", name, why)
+    try:
+        if not name or "\0" in name or (path.exists() and not path.is_file()):
+            why = "a folder" if name and path.is_dir() else "not a plain file" if name and path.exists() else ""
+            raise units.refusal(field, "the path of a file", name, why)
+    except OSError as error:  # its name is too long, perhaps
+        raise units.refusal(field, "the path of a file", name, error.strerror or "") from None
     return path
 
 
@@ -308,7 +325,10 @@ def _levels(quantiles: object) -> tuple[float, ...]:
         raise units.refusal("quantiles", bounds, listed)
     if any(a * d >= c * b for (a, b), (c, d) in itertools.pairwise(ratios)):
         raise units.refusal("quantiles", bounds, listed)
-    return tuple(float(q) for q in listed)
+    labels = tuple(numerator / denominator for numerator, denominator in ratios)
+    if any(a == b for a, b in itertools.pairwise(labels)):
+        raise units.refusal("quantiles", bounds, listed, "two are one as floats")
+    return labels
 
 
 class _Goal(NamedTuple):
@@ -331,6 +351,10 @@ class _Rule(NamedTuple):
 
 
 def _rule(replications: object, target: Mapping[str, Any] | None, level: float, least: int, most: int) -> _Rule:
+    if isinstance(level, bool) or not isinstance(level, float | np.floating) or not 0 < level < 1:
+        raise units.refusal("level", "a number above 0 and below 1", level)
+    fewest = count(least, "least", 2)
+    greatest = count(most, "most", fewest)
     if not isinstance(replications, str) or replications != "auto":
         if target is not None:
             raise units.refusal("target", 'given with replications="auto" only', target)
@@ -341,10 +365,6 @@ def _rule(replications: object, target: Mapping[str, Any] | None, level: float, 
     if not isinstance(target, Mapping) or not target:
         example = '{"delay_mean": "0.1 ms"}'
         raise units.refusal("target", f'given with replications="auto", as {example}', target)
-    if isinstance(level, bool) or not isinstance(level, float | np.floating) or not 0 < level < 1:
-        raise units.refusal("level", "a number above 0 and below 1", level)
-    fewest = count(least, "least", 2)
-    greatest = count(most, "most", fewest)
     goals = tuple(_goal(name, value) for name, value in target.items())
     said = json.dumps(
         {
@@ -361,7 +381,7 @@ def _goal(name: str, value: Any) -> _Goal:
     field, bounds = f"target: {name}", "above 0, or above 0 % and below 100 %"
     if isinstance(value, str) and value.rstrip().endswith("%"):
         share = units.number(value.rstrip()[:-1].rstrip(), field, bounds) / 100
-        if not 0 < share < 1:
+        if not 0 < float(share) < 1:
             raise units.refusal(field, bounds, value)
         return _Goal(name, float(share), relative=True)
     unit = VARIABLES[name].unit
@@ -369,7 +389,7 @@ def _goal(name: str, value: Any) -> _Goal:
         exact = units.seconds(value, field, bounds)
     else:
         exact = units.rate(value, field) if unit == "bit/s" else units.number(value, field, bounds)
-    if exact <= 0:
+    if not float(exact) > 0:
         raise units.refusal(field, bounds, value)
     return _Goal(name, float(exact), relative=False)
 
@@ -440,14 +460,16 @@ class _Job:
         self._journal = self.interrupt.open(Journal.read, resume, len(self.levels))
         self._compare(resume, self._journal.rows)
         for row in self._journal.rows:
-            if row[0] < self.grid.size:
-                self._keep(row)
+            self._keep(row)
 
     def _compare(self, path: Path, rows: list[Row]) -> None:
         """Refuse rows of a scenario that `build` does not make of their point now."""
-        marks: dict[int, set[str]] = {}
-        for point, _, _, _, mark in rows:
-            marks.setdefault(point, set()).add(mark)
+        marks: dict[int, set[tuple[str, Layout]]] = {}
+        for point, _, layout, _, mark in rows:
+            marks.setdefault(point, set()).add((mark, layout))
+        beyond = max(marks, default=0)
+        if beyond >= self.grid.size:
+            raise ValueError(f"resume: {path} is damaged: it has a point {beyond}, but there are {self.grid.size}")
         for point, parameters in enumerate(self.grid.all_parameters()):
             if point in marks and marks[point] != {self._fingerprint(point, parameters)}:
                 raise ValueError(
@@ -472,15 +494,20 @@ class _Job:
             "bit_generator": settings.bit_generator,
             "qossim": VERSIONS["qossim"],
             "numpy": VERSIONS["numpy"],
-            "first scenario": self._fingerprint(0, self.grid.parameters(0)),  # a build that fails leaves no file
+            "first scenario": self._fingerprint(0, self.grid.parameters(0))[0],  # a build that fails leaves no file
         }
         plain: dict[str, Any] = json.loads(json.dumps(told))
         return plain
 
-    def _fingerprint(self, point: int, parameters: dict[str, Any]) -> str:
+    def _fingerprint(self, point: int, parameters: dict[str, Any]) -> tuple[str, Layout]:
         """What tells the scenario of a point from another, so that a build that has changed is found out."""
+
+        def made() -> tuple[str, Layout]:
+            scenario = built(self.settings, parameters)
+            return fingerprint(scenario), layout_of(scenario)
+
         try:
-            return self.interrupt.open(lambda: fingerprint(built(self.settings, parameters)))
+            return self.interrupt.open(made)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -497,7 +524,12 @@ class _Job:
         if self._journal is None or self._journal.fault is None:
             return
         path, error = self._journal.path, self._journal.fault
-        if error.errno == errno.ENOENT:
+        if error.errno == errno.ESTALE:
+            message = (
+                f"the file {path} was changed meanwhile by something else, and may be damaged: what was finished is in "
+                f"the table of this error"
+            )
+        elif error.errno == errno.ENOENT:
             message = f"the file {path} was removed meanwhile: what was finished is in the table of this error alone"
         else:
             message = (

@@ -154,6 +154,31 @@ def test_lines_added_to_an_axes_take_new_colours():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["burst", "calm"]
 
 
+@pytest.mark.parametrize("draw", [plots.delay, plots.ipdv, plots.histogram, plots.occupancy])
+def test_what_is_drawn_later_is_in_sight_too_and_axes_may_go_downwards(draw):
+    def burst(packets):
+        scenario = qs.Scenario([qs.Flow("f", qs.Trace(np.zeros(packets), 1000))], [qs.Port("p", "8 Mbit/s")])
+        return qs.run(scenario, duration=0.1, seed=0)
+
+    ax = draw(burst(10))
+    draw(burst(50), ax=ax)
+    assert min(ax.get_ylim()) <= ax.dataLim.y0 and max(ax.get_ylim()) >= ax.dataLim.y1
+    upright = ax.get_ylim()
+    down = plt.figure().add_subplot()
+    down.invert_yaxis()
+    draw(burst(10), ax=down)
+    draw(burst(50), ax=down)
+    assert down.get_ylim() == pytest.approx(upright[::-1])
+    draw(burst(10), ax=(fixed := plt.figure().add_subplot(ylim=(0, 5))))
+    assert fixed.get_ylim()[1] == 5, "whoever sets a range keeps it"
+
+
+def test_as_many_packets_as_one_likes_may_be_asked_for(cases):
+    result = cases["PQ, best effort"]
+    for first in (2**31 - 1, 2**40):
+        assert len(plots.delay(result, "EF", first=first).lines[0].get_xdata()) == len(result["EF"].seq)
+
+
 def test_a_flow_without_packets_is_an_empty_line():
     never = qs.Flow("never", qs.Trace([], []))
     result = qs.run(qs.Scenario([never], [qs.Port("link", 1e6)]), duration=1, seed=0)
@@ -230,6 +255,9 @@ def test_cdf_of_a_summary_is_within_its_error_of_the_exact_one(cases):
         (lambda r: plots.delay(r, x="size"), ("x", "size", "packet")),
         (lambda r: plots.delay(r, unit="min"), ("unit", "min", "us")),
         (lambda r: plots.ipdv(r, first=0), ("first", "0", "1")),
+        (lambda r: plots.ipdv(r, absolute="no"), ("absolute", "True or False", "no")),
+        (lambda r: plots.cdf(r, complement=np.array([1, 2])), ("complement", "True or False")),
+        (lambda r: plots.budget(r, by_port="no"), ("by_port", "True or False", "no")),
         (lambda r: plots.histogram(r, of="loss"), ("of", "loss", "abs_ipdv")),
         (lambda r: plots.histogram(r, bins=0), ("bins", "0", "1")),
         (lambda _: plots.cdf([]), ("results", "[]")),

@@ -301,6 +301,9 @@ def test_an_axis_with_an_infinite_value_stands_at_equal_distances():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
+        (lambda t: plots.sweep_lines(t[0], over="replicaton"), 'over must be a dimension of .* got "replicaton"'),
+        (lambda t: plots.heat_map(t, over=1), "over must be a dimension of .* got 1"),
+        (lambda t: plots.heat_map(t, x="scheduler", y="scheduler"), "x and y must be of different dimensions"),
         (lambda t: plots.sweep_lines(t, level=2), "level must be a number above 0 and below 1, got 2"),
         (lambda t: plots.sweep_lines(t, level=None), "level must be a number above 0 and below 1, got None"),
         (lambda t: plots.sweep_lines(t.isel(replication=0, drop=True), level=0), "level must be .* got 0"),

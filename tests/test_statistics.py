@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import qossim as qs
 from qossim.statistics import Statistics, StreamedStatistics, interarrival_jitter
 
 
@@ -264,3 +265,13 @@ def test_jitter_of_none_or_one() -> None:
 def test_jitter_refuses_what_is_no_pair_of_columns(sent: Any, received: Any) -> None:
     with pytest.raises(ValueError, match="sent and received must be"):
         interarrival_jitter(sent, received)
+
+
+def test_masked_values_and_rows_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"got masked ones: \.compressed\(\) leaves them out"):
+        qs.Statistics(np.ma.array([1.0, 2.0, 1000.0], mask=[0, 0, 1]))
+    assert qs.Statistics(np.ma.array([1.0, 2.0])).mean == 1.5
+    for take in (qs.Statistics, qs.confidence, qs.mser5, qs.batch_means):
+        with pytest.raises(ValueError, match="values must be numbers in an array, got"):
+            take([[1], [2, 3]])
+    assert qs.Statistics(np.array([-(2**63), 5])).absolute().min == 5

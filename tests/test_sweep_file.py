@@ -245,6 +245,34 @@ def test_a_damaged_line_in_the_middle_is_told_by_its_number(damage: bytes, tmp_p
         sweep(link, AXES, resume=file)
 
 
+def test_a_file_whose_names_or_runs_contradict_each_other_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    sweep(link, AXES, save=file)
+    good = file.read_text()
+    run = next(line for line in good.splitlines() if '"point": 1,' in line)
+    other = run.replace('"numbers": [0.0, 1.0, ', '"numbers": [0.0, 0.0, ')
+    assert other != run
+    for bad, message in [
+        (good.replace('"flows": ["f"]', '"flows": ["b"]'), "the scenario is not what it was there"),
+        (good + other + "\n", "with other numbers"),
+        (good + run.replace('"point": 1,', '"point": 99,') + "\n", "is damaged: it has a point 99, but there are 6"),
+        (good + "[" * 100000 + "\n", "line 9: damaged"),
+    ]:
+        assert bad != good
+        file.write_text(bad)
+        with pytest.raises(ValueError, match=message):
+            sweep(link, AXES, resume=file)
+    file.write_text(good + run + "\n")  # twice the same does no harm
+    assert sweep(link, AXES, resume=file).attrs["complete"] == 1
+
+
+def test_a_file_that_is_cut_by_something_else_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "runs"
+    with pytest.raises(qs.SweepError, match="was changed meanwhile by something else") as caught:
+        sweep(link, AXES, save=file, progress=lambda share: os.truncate(file, 10))
+    assert caught.value.table is not None and caught.value.table["sent"].notnull().all()
+
+
 def test_a_first_point_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(qs.SweepError, match=r"the point load=0\.9 failed"):
         sweep(failing, {"load": [0.9]}, save=tmp_path / "runs")
