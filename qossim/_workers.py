@@ -90,9 +90,8 @@ class Pool:
             )
         if executor is not None and not (hasattr(executor, "submit") and hasattr(executor, "shutdown")):
             raise units.refusal("executor", "an executor of concurrent.futures, or None", executor)
-        given = (
-            None if workers is None else count(workers, "workers", 1, _MOST_THREADS if executor is None else 2**31 - 1)
-        )
+        bounds = (1, _MOST_THREADS) if executor is None else (1,)
+        given = None if workers is None else count(workers, "workers", *bounds)
         self.executor = executor
         self.workers = given or _workers_of(executor)
         self.shared = executor is None or (

@@ -4,7 +4,7 @@
 `delay` and `ipdv` stand against the packets; `histogram`, `cdf`, `tail` and `box` show how they are spread;
 `sweep_lines` and `heat_map` draw a table of `qossim.sweep`; `budget`, `occupancy` and `timeline` show where the time
 goes. Units are chosen by the values. Colours are those of Okabe and Ito, which people with any common colour blindness
-tell apart, and nothing is told by colour alone. No setting of matplotlib is changed.
+tell apart, and up to four lines differ in width, dashes or marks besides. No setting of matplotlib is changed.
 """
 
 from __future__ import annotations

@@ -187,13 +187,13 @@ def sweep(
     whatever the workers.
 
     Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. All that
-    was finished is in it, in threads, processes or a cluster. What threads are at is broken off, mostly within a tenth
-    of a second; but a scenario is built to its end, and so is the digest of a run of millions of packets. Processes
-    have half a second to hand back what they have finished, and longer where they are still building a scenario after
-    it, at most five seconds in a cluster. Pressed again, it does not wait for any of them. So it is where Ctrl-C is
-    Python's own to handle, in the main thread: `asyncio` for one handles it otherwise. A terminal sends Ctrl-C to the
-    workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a sweep they leave it to this
-    process to end it, and live on.
+    was finished is in it, in threads, processes or a cluster; if nothing was, it knows of no flow. What threads are at
+    is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the digest of a run
+    of millions of packets. Processes have half a second to hand back what they have finished, and longer where they are
+    still building a scenario after it, at most five seconds in a cluster. Pressed again, it does not wait for any of
+    them. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one handles it otherwise. A
+    terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a
+    sweep they leave it to this process to end it, and live on.
 
     A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
     labels, seed, duration, versions); then come the runs: ``point``, counted from 0 with the last axis going round
