@@ -138,6 +138,7 @@ def dataset(
     grid: Grid,
     replications: int,
     levels: Sequence[float],
+    expected: Iterable[Layout] = (),
     *,
     warmup: bool,
     attributes: dict[str, str | int | float],
@@ -155,6 +156,8 @@ def dataset(
         Length of that dimension.
     levels : sequence of float
         Of the quantiles.
+    expected : iterable of Layout
+        What the table has names for besides what is found in the rows.
     warmup : bool
         Whether the warm-up of each run is a variable, and whether it sufficed.
     attributes : dict
@@ -165,7 +168,7 @@ def dataset(
     groups: dict[Layout, list[tuple[int, bytes]]] = {}
     for point, replication, layout, numbers in rows:
         groups.setdefault(layout, []).append((point * replications + replication, numbers))
-    names = _Names.of(groups)
+    names = _Names.of((*groups, *expected))
     sizes = {"flow": len(names.flow), "quantile": len(levels), "port": len(names.port), "class": len(names.cls)}
     runs = grid.size * replications
     values = {

@@ -164,6 +164,7 @@ def sweep(
     SweepError
         A point failed, or a worker died; the message names the parameters, and ``error.table`` holds what was finished.
         Or the file takes no more, for want of room perhaps: what was finished before is in it, and all in the table.
+        What `progress` raises comes as it is, with such a ``table``.
     FileExistsError, FileNotFoundError
         The file to `save` to is there, or that to `resume` is not.
     OSError
@@ -187,13 +188,13 @@ def sweep(
     whatever the workers.
 
     Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. All that
-    was finished is in it, in threads, processes or a cluster; if nothing was, it knows of no flow. What threads are at
-    is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the digest of a run
-    of millions of packets. Processes have half a second to hand back what they have finished, and longer where they are
-    still building a scenario after it, at most five seconds in a cluster. Pressed again, it does not wait for any of
-    them. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one handles it otherwise. A
-    terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a
-    sweep they leave it to this process to end it, and live on.
+    was finished is in it, in threads, processes or a cluster; if nothing was, it has the flows of the first point. What
+    threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
+    digest of a run of millions of packets. Processes have half a second to hand back what they have finished, and
+    longer where they are still building a scenario after it, at most five seconds in a cluster. Pressed again, it does
+    not wait for any of them. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
+    handles it otherwise. A terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too;
+    while they work for a sweep they leave it to this process to end it, and live on.
 
     A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
     labels, seed, duration, versions); then come the runs: ``point``, counted from 0 with the last axis going round
@@ -239,6 +240,11 @@ def sweep(
                 job.run(pool, bar)
                 if job.complete:
                     bar.end()
+        except SweepError:
+            raise
+        except Exception as error:  # of `progress`
+            job.entrust(error)
+            raise
         finally:
             job.close()
         job.check()
@@ -645,6 +651,12 @@ class _Job:
         parameters = [self.grid.parameters(point) for point in points]
         return SweepError(message, parameters, self.table() if self.rows else None)
 
+    def entrust(self, error: Exception) -> None:
+        """Have an exception that is no fault of the sweep bear what was finished."""
+        if self.rows:
+            error.table = self.table()  # type: ignore[attr-defined]
+            error.add_note("what was finished of the sweep is in the table of this error")
+
     # replications until a target is reached
 
     def _further(self) -> bool:
@@ -737,6 +749,7 @@ class _Job:
             self.grid,
             max(self.wanted),
             self.levels,
+            () if self.rows else self._expected(),
             warmup=self.settings.warmup is None,
             attributes=_attributes(self),
         )
@@ -744,6 +757,17 @@ class _Job:
             names = tuple(axis.name for axis in self.grid.axes)
             found["target_reached"] = (names, np.array(self.met, dtype=np.bool_).reshape(self.grid.shape))
         return found
+
+    def _expected(self) -> list[Layout]:
+        """What a table has names for although nothing was finished: what is at the first point, if it can be built."""
+
+        def made() -> Layout:
+            return layout_of(built(self.settings, self.grid.parameters(0)))
+
+        try:
+            return [self.interrupt.open(made, enough=self.interrupt.presses + 1)]
+        except BaseException:  # one more press, or whatever it was that let nothing be finished
+            return []
 
 
 def _shown(name: str, value: Any) -> str:

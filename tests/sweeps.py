@@ -20,6 +20,7 @@ from typing import Any
 import xarray as xr
 
 import qossim as qs
+from qossim._dataset import imported
 
 ROOT = Path(__file__).resolve().parents[1]
 AXES = {"load": [0.3, 0.6, 0.9], "limit": [2, None]}
@@ -76,6 +77,7 @@ def press(after: float, times: int = 1) -> threading.Thread:
             time.sleep(after)
             os.kill(os.getpid(), signal.SIGINT)
 
+    imported()  # which may take as long as a person waits
     person = threading.Thread(target=pressing)
     person.start()
     return person

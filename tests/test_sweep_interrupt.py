@@ -54,7 +54,41 @@ def test_ctrl_c_breaks_off_long_runs_at_once(workers: int) -> None:
     person.join()
     assert took < 2.5
     assert table.attrs["complete"] == 0
-    assert table.sizes["limit"] == 3 and table.sizes["flow"] == 0
+    assert table.sizes["limit"] == 3 and table["flow"].values.tolist() == ["f"]
+    assert table["delay_mean"].sel(flow="f").isnull().all()
+
+
+def test_a_table_without_a_finished_run_has_no_flows_if_the_first_point_cannot_be_built_for_them() -> None:
+    calls = []
+
+    def build(load: float) -> qs.Scenario:
+        calls.append(load)
+        if len(calls) > 2:
+            raise ZeroDivisionError
+        return link(load=load)
+
+    person = press(0.5)
+    table = sweep(build, {"load": [0.5, 0.6]}, duration=1e6, record="summary", workers=2)
+    person.join()
+    assert table.attrs["complete"] == 0 and len(calls) == 3
+    assert table.sizes["load"] == 2 and table.sizes["flow"] == table.sizes["port"] == 0
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_flows_of_a_table_without_a_finished_run() -> None:
+    calls = []
+
+    def build(load: float) -> qs.Scenario:
+        calls.append(load)
+        if len(calls) > 1:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(60)
+        return link(load=load)
+
+    person, began = press(0.5), time.monotonic()
+    table = sweep(build, {"load": [0.5]}, duration=1e6, record="summary", workers=1)
+    person.join()
+    assert time.monotonic() - began < 30 and len(calls) == 2
+    assert table.attrs["complete"] == 0 and table.sizes["flow"] == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -324,9 +324,11 @@ def test_what_progress_raises_is_raised(workers: int, tmp_path: Path) -> None:
     def progress(share: float) -> None:
         raise ZeroDivisionError("of a bar")
 
-    with pytest.raises(ZeroDivisionError, match="of a bar"):
+    with pytest.raises(ZeroDivisionError, match="of a bar") as caught:
         sweep(link, AXES, workers=workers, progress=progress, save=tmp_path / "runs")
-    assert 1 <= len(ran(tmp_path / "runs")) <= 6
+    table = getattr(caught.value, "table")  # noqa: B009  # no exception of its class has one
+    assert 1 <= len(ran(tmp_path / "runs")) == table["sent"].notnull().sum() <= 6
+    assert caught.value.__notes__ == ["what was finished of the sweep is in the table of this error"]
 
 
 def test_values_are_those_of_the_call() -> None:
