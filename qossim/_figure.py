@@ -209,21 +209,56 @@ def axes(ax: Axes | None, width: float = 7.5, height: float = 4.2) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def styles(ax: Axes, count: int, *, dashed: bool = False) -> list[dict[str, Any]]:
-    """Colour, width and dashes of the next lines on these axes.
+def styles(ax: Axes, count: int) -> list[dict[str, Any]]:
+    """Colour, width and dashes of the next lines on these axes, which are smooth enough to show them.
 
-    The later is the thinner: where it lies on another both show. Dashes are for lines smooth enough to show them.
+    The later is the thinner: where it lies on another both show.
     """
-    before = len(ax.get_legend_handles_labels()[0])
-    widths = _WIDTHS[min(before + count, max(_WIDTHS))]
     return [
         {
             "color": PALETTE[number % len(PALETTE)],
-            "linewidth": widths[min(number, len(widths) - 1)] if not dashed else max(1.6, 2.4 - 0.4 * number),
-            "linestyle": DASHES[number % len(DASHES)] if dashed else "-",
+            "linewidth": max(1.6, 2.4 - 0.4 * number),
+            "linestyle": DASHES[number % len(DASHES)],
         }
-        for number in range(before, before + count)
+        for number in _numbers(ax, count)
     ]
+
+
+class Jagged(NamedTuple):
+    """How a line is told from others that go up and down too much for dashes to show."""
+
+    colour: str
+    width: float
+    form: str
+    """Of the marks on some of its points; "" where the width will do."""
+
+
+def jagged(ax: Axes, count: int, *, joined: bool) -> list[Jagged]:
+    """The next lines on these axes, or dots that are not joined.
+
+    The later is the thinner: where it lies on another both show. The width of dots tells nobody which is which.
+    """
+    numbers = _numbers(ax, count)
+    widths = _WIDTHS[min(numbers.stop, max(_WIDTHS))]
+    return [
+        Jagged(
+            PALETTE[number % len(PALETTE)],
+            widths[min(number, len(widths) - 1)],
+            marker(number) if number >= (len(widths) if joined else 1) else "",
+        )
+        for number in numbers
+    ]
+
+
+def _numbers(ax: Axes, count: int) -> range:
+    """Of the next lines, as the legend counts them."""
+    before = len(ax.get_legend_handles_labels()[0])
+    return range(before, before + count)
+
+
+def marker(number: int) -> str:
+    """The form of a line's marks, another with each turn of colours."""
+    return MARKERS[(number + number // len(PALETTE)) % len(MARKERS)]
 
 
 def inches(ax: Axes) -> tuple[float, float]:

@@ -13,7 +13,6 @@ import numpy as np
 from qossim import units
 from qossim._figure import (
     DASHES,
-    MARKERS,
     MEASURES,
     PALETTE,
     Flows,
@@ -28,6 +27,7 @@ from qossim._figure import (
     fitted,
     inches,
     lines_of,
+    marker,
     measured,
     plain,
     scale,
@@ -240,7 +240,7 @@ def sweep_lines(
             color=colour,
             linestyle=DASHES[number % len(DASHES)] if ordered else "none",
             linewidth=1.6,
-            marker=MARKERS[(number + number // len(PALETTE)) % len(MARKERS)],  # another with each turn of colours
+            marker=marker(number),
             markersize=4.5,
             label=called(label),
         )

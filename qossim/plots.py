@@ -4,7 +4,7 @@
 `delay` and `ipdv` stand against the packets; `histogram`, `cdf`, `tail` and `box` show how they are spread;
 `sweep_lines` and `heat_map` draw a table of `qossim.sweep`; `budget`, `occupancy` and `timeline` show where the time
 goes. Units are chosen by the values. Colours are those of Okabe and Ito, which people with any common colour blindness
-tell apart, and up to four lines differ in width, dashes or marks besides. No setting of matplotlib is changed.
+tell apart, and lines differ in width, dashes or marks besides. No setting of matplotlib is changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from qossim import units
 from qossim._figure import (
+    MARKERS,
     MEASURES,
     PALETTE,
     Flows,
@@ -30,6 +31,7 @@ from qossim._figure import (
     drawing,
     finish,
     flag,
+    jagged,
     lines_of,
     measured,
     plain,
@@ -67,6 +69,7 @@ __all__ = [
 _MOST_BINS = 100_000
 _MARKED = 400  # up to so many points, each has a mark wider than the line
 _JOINED = 1500  # from more of them lines would make one mass, and dots do not
+_FORMS = 16  # about so many of them have another form of mark, where lines need it
 _VECTORS = 50_000  # more of them do not belong one by one into a PDF
 
 
@@ -103,7 +106,8 @@ def delay(
     Returns
     -------
     Axes
-        A line is broken where a packet was lost. More than 1500 packets of a flow are dots, without a line.
+        A line is broken where a packet was lost. More than 1500 packets of a flow are dots, without a line. Where
+        width does not tell the lines apart, as of five or of dots, some packets have a mark of another form.
 
     Raises
     ------
@@ -171,19 +175,35 @@ def _against(
     factor, symbol = scale(unit, [value for _, value in points], ax.get_ylabel() if ax else "")
     ax = axes(ax)
     joined = max((len(at) for at, _ in points), default=0) <= _JOINED
-    for line, (at, value), style in zip(lines, points, styles(ax, len(lines)), strict=True):
+    for line, (at, value), style in zip(lines, points, jagged(ax, len(lines), joined=joined), strict=True):
+        look: dict[str, Any] = {"color": style.colour, "linewidth": style.width, "linestyle": "-" if joined else "none"}
         # without marks, a packet between two losses would not show
-        mark = style["linewidth"] + (max(0.0, 1.7 - 0.4 * style["linewidth"]) if len(at) <= _MARKED else 0)
-        if not joined:
-            mark, style = max(1.2, style["linewidth"]), style | {"linestyle": "none"}
-        (drawn,) = ax.plot(at, value * factor, label=called(line.label), marker="o", markeredgewidth=0, **style)
-        drawn.set(markersize=mark, rasterized=len(at) > _VECTORS)
+        mark = style.width + (max(0.0, 1.7 - 0.4 * style.width) if len(at) <= _MARKED else 0)
+        dots: dict[str, Any] = {
+            "marker": "o",
+            "markersize": mark if joined else max(1.2, style.width),
+            "markeredgewidth": 0,
+        }
+        height, much = value * factor, len(at) > _VECTORS
+        if style.form:
+            ax.plot(at, height, color=style.colour, linestyle="none", rasterized=much, **dots)
+            dots = {"marker": style.form, "markersize": 6, "markeredgewidth": 0.7, "markeredgecolor": "white"}
+            dots |= {"markevery": _few(value, style.form), "zorder": 2 if joined else 2.1}
+        ax.plot(at, height, label=called(line.label), rasterized=much, **look, **dots)
     ax.set_xlabel(_across(x, {line.flow.name for line in lines}))
     ax.set_ylabel(f"{MEASURES[measure]} ({symbol})")
     ax.margins(x=0.01)
     if measure != "ipdv":
         _show_zero(ax)
     return finish(ax)
+
+
+def _few(value: NDArray[np.float64], form: str) -> list[int]:
+    """Which points have a mark of this form: not the same as of another."""
+    there = np.flatnonzero(np.isfinite(value))
+    step = max(1, len(there) // _FORMS)
+    few: list[int] = there[step * MARKERS.index(form) // len(MARKERS) :: step].tolist()
+    return few
 
 
 def _across(x: str, names: set[str]) -> str:
@@ -263,7 +283,7 @@ def histogram(
     values = [each * factor for each in found]
     edges = _edges(bins, np.concatenate(values), factor)
     ax = axes(ax)
-    for line, each, style in zip(lines, values, styles(ax, len(lines), dashed=True), strict=True):
+    for line, each, style in zip(lines, values, styles(ax, len(lines)), strict=True):
         packets = np.histogram(each, edges)[0]
         ax.stairs(packets, edges, fill=True, alpha=0.15, color=style["color"])
         ax.stairs(packets, edges, label=called(line.label), **style)
@@ -276,7 +296,13 @@ def histogram(
 def _edges(bins: Any, values: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
     """Edges of so many bins over the values, or those given in seconds, in the unit of the axis."""
     if isinstance(bins, int | np.integer):
-        return np.histogram_bin_edges(values, units.count(bins, "bins", 1, _MOST_BINS))
+        wanted = units.count(bins, "bins", 1, _MOST_BINS)
+        try:
+            return np.histogram_bin_edges(values, wanted)
+        except ValueError:
+            least, most = values.min(), values.max()
+            why = f"the values, from {least} to {most}, are too close together for so many"
+            raise units.refusal("bins", "fewer", bins, why) from None
     try:
         edges = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError):
@@ -332,7 +358,7 @@ def cdf(
     found = [_distribution(line.flow, measure) for line in lines]
     factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
     ax = axes(ax)
-    for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
+    for line, (value, share), style in zip(lines, found, styles(ax, len(lines)), strict=True):
         ax.step(value * factor, 1 - share if above else share, where="post", label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("share of packets above" if above else "share of packets")
@@ -386,7 +412,7 @@ def tail(
     factor, symbol = scale(unit, [value for value, _ in found], ax.get_xlabel() if ax else "")
     ax = axes(ax)
     drawn = len(ax.lines) > 0
-    for line, (value, share), style in zip(lines, found, styles(ax, len(lines), dashed=True), strict=True):
+    for line, (value, share), style in zip(lines, found, styles(ax, len(lines)), strict=True):
         ax.step(value * factor, 100 * (1 - share), where="post", label=called(line.label), **style)
     ax.set_xlabel(f"{MEASURES[measure]} ({symbol})")
     ax.set_ylabel("packets above")

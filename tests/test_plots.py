@@ -121,9 +121,10 @@ def test_more_packets_than_lines_can_show_are_dots_of_their_values():
     few, many = (qs.run(scenario, duration=seconds, seed=1) for seconds in (1.0, 2.0))
     assert [line.get_linestyle() for line in plots.ipdv(few).lines] == ["-", "-"]
     ax = plots.ipdv(many)
-    assert [line.get_linestyle() for line in ax.lines] == ["None", "None"], "the legend tells of one kind"
-    assert [len(line.get_xdata()) for line in ax.lines] == [1999, 19]
-    assert [line.get_markersize() for line in ax.lines] == [3.2, 1.2], "one shows behind the other"
+    told = ax.get_legend_handles_labels()[0]
+    assert [line.get_linestyle() for line in told] == ["None", "None"], "the legend tells of one kind"
+    assert [len(line.get_xdata()) for line in told] == [1999, 19]
+    assert [line.get_markersize() for line in ax.lines] == [3.2, 1.2, 6], "one shows behind the other"
     assert all(line.get_markersize() >= 4.5 for line in ax.get_legend().get_lines()), "colours are to be told apart"
     assert not any(line.get_rasterized() for line in ax.lines)
 
@@ -136,6 +137,22 @@ def test_first_counts_packets_from_the_end_of_the_warmup(cases):
     assert len(drawn(plots.delay(cases, "EF", first=10**9))["PQ, best effort"]) == flow.received
     lossy = drawn(plots.delay(two_flows(), "burst", first=3))["burst"]
     assert lossy[:, 0].tolist() == [0, 1], "the third was lost"
+
+
+@pytest.mark.parametrize("packets", [100, 2000])
+@pytest.mark.parametrize("count", [2, 4, 5, 8, 20])
+def test_lines_against_packets_are_told_apart_without_colour(packets, count):
+    """Lines by width, or by marks of another form, of which each form has its own colour too; dots by marks."""
+    flow = qs.Flow("f", qs.CBR(pps=1000, size=125))
+    run = qs.run(qs.Scenario([flow], [qs.Port("out", "2 Mbit/s")]), duration=1e-3 * packets, seed=0)
+    handles, labels = plots.delay({str(number): run for number in range(count)}).get_legend_handles_labels()
+    assert labels == [str(number) for number in range(count)]
+    joined = packets < 1500
+    looks = {(h.get_marker(), h.get_linewidth() if joined else 0) for h in handles}
+    looks_in_colour = {(h.get_marker(), h.get_linewidth() if joined else 0, h.get_color()) for h in handles}
+    assert len(looks) >= min(count, 7) and len(looks_in_colour) == count
+    assert all(0 < len(handle.get_markevery()) <= 32 for handle in handles[4 if joined else 1 :])
+    plt.close("all")
 
 
 def test_an_axes_given_is_the_one_drawn_on_and_returned(cases):
@@ -322,6 +339,16 @@ def test_dollars_in_names_are_no_formulas(draw):
     shown += [text.get_text() for text in (*ax.get_xticklabels(), *ax.get_yticklabels())]
     assert any(text.replace(r"\$", "$").replace("\n", " ") == r"p$\frac{, a$x" for text in shown)
     ax.figure.canvas.draw()
+
+
+def test_more_bins_than_there_are_numbers_between_the_values_are_refused():
+    """Delays of three hours that differ by 8 ns: a float64 of that size is exact to 1.8 ps."""
+    flow = qs.Flow("f", qs.Trace(np.array([0, 1.0]), [1000, 1001]))
+    result = qs.run(qs.Scenario([flow], [qs.Port("far", "1 Gbit/s", propagation="10000 s")]), duration=2.0, seed=0)
+    assert plots.histogram(result, bins=50)
+    match = r"bins must be fewer, got 10000 \(the values, from 10000\.0\d+ to 10000\.0\d+, are too close together for"
+    with pytest.raises(qs.ScenarioError, match=match):
+        plots.histogram(result, bins=10_000)
 
 
 def test_dollars_in_the_names_of_ports_are_no_formulas():
