@@ -70,7 +70,7 @@ def sweep(
     *,
     duration: float | str | dt.timedelta | np.timedelta64,
     warmup: float | str | dt.timedelta | np.timedelta64 = 0.0,
-    seed: Seed = None,
+    seed: Seed | str = None,
     record: Literal["packets", "summary"] = "packets",
     quantiles: Sequence[float] = (0.5, 0.9, 0.95, 0.99, 0.999),
     target: Mapping[str, float | str] | None = None,
@@ -105,9 +105,9 @@ def sweep(
         second and stands in the table as ``warmup``. Where it could not tell of a flow, because half of a run was not
         enough or fewer than ten of its packets arrived, ``settled`` is 0 and there is a warning. A flow of which none
         arrived is not looked at.
-    seed : int or numpy.random.SeedSequence, optional
+    seed : int, numpy.random.SeedSequence or str, optional
         Replication r of every point draws from ``SeedSequence(seed, spawn_key=(r,))``. Without it one is drawn;
-        ``table.attrs["seed"]`` tells which.
+        ``table.attrs["seed"]`` tells which, and may be given here: a number, or a string for a long one or a sequence.
     record : {"packets", "summary"}
         Exact statistics of every packet; or those in constant memory, with quantiles and the mean of absolute ipdv to
         1 % (pdv to 1 % of the delay), and without jitter.
@@ -226,7 +226,7 @@ def sweep(
     told = Journal.sweep_of(old) if old is not None else None
     if seed is None and told is not None:
         seed = seed_from_plain(told["seed"])
-    root, shown = _root(seed)
+    root, shown = _root(_seed_told(seed) if isinstance(seed, str) else seed)
     settings = settings._replace(root=root, written=new is not None or old is not None)
     pool = Pool(executor, workers)
     pool.check(build, grid)
@@ -289,6 +289,16 @@ def _settings(
         tuple(_ratio(q) for q in levels),
         written=False,
     )
+
+
+def _seed_told(text: str) -> int | SeedSequence:
+    """A seed as the attributes of a table tell it."""
+    try:
+        return seed_from_plain(json.loads(text))
+    except (ValueError, RecursionError):
+        raise units.refusal(
+            "seed", 'an int of at least 0, a SeedSequence, attrs["seed"] of a table or None', text
+        ) from None
 
 
 def _files(save: PathLike | None, resume: PathLike | None) -> tuple[Path | None, Path | None]:
@@ -461,8 +471,7 @@ class _Job:
             return
         for name, value in mine.items():
             if told.get(name) != value:
-                shown, other = (_shown(name, each) for each in (told.get(name), value))
-                raise ValueError(f"resume: {resume} is of another sweep: {name} is {shown} there and {other} here")
+                raise ValueError(f"resume: {resume} is of another sweep: {_difference(name, told.get(name), value)}")
         self._journal = self.interrupt.open(Journal.read, resume, len(self.levels))
         self._compare(resume, self._journal.rows)
         for row in self._journal.rows:
@@ -768,6 +777,28 @@ class _Job:
             return [self.interrupt.open(made, enough=self.interrupt.presses + 1)]
         except BaseException:  # one more press, or whatever it was that let nothing be finished
             return []
+
+
+def _difference(name: str, there: Any, here: Any) -> str:
+    """What is not the same in a setting of a sweep's file and of this one, as narrowly as need be."""
+    while isinstance(there, dict) and isinstance(here, dict) and there.keys() == here.keys():
+        key = next(key for key in here if there[key] != here[key])
+        name, there, here = f"{name}[{json.dumps(key)}]", there[key], here[key]
+    shown = [_shown(name, each) for each in (there, here)]
+    if shown[0][:90] == shown[1][:90]:  # both are too long
+        if isinstance(there, list) and isinstance(here, list):
+            pairs = enumerate(zip(there, here, strict=False))
+            index = next((index for index, (one, other) in pairs if one != other), None)
+            if index is None:
+                return f"{name} is of {len(there)} values there and of {len(here)} here"
+            return _difference(f"{name}[{index}]", there[index], here[index])
+        texts = [repr(each) for each in (there, here)]
+        alike = next(
+            i for i, (one, other) in enumerate(zip(*(f"{each}\n" for each in texts), strict=False)) if one != other
+        )
+        shown = [f"...{each[alike : alike + 60]}{'...' if len(each) > alike + 60 else ''}" for each in texts]
+        name += f", from its character {alike + 1} on,"
+    return f"{name} is {shown[0]} there and {shown[1]} here"
 
 
 def _shown(name: str, value: Any) -> str:

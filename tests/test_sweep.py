@@ -497,6 +497,7 @@ def test_the_seed_in_the_attributes_repeats_the_sweep(seed: Any) -> None:
     table = sweep(link, {}, duration=1.0, seed=seed)
     told = table.attrs["seed"]
     assert isinstance(told, int | str)
+    assert sweep(link, {}, duration=1.0, seed=told).identical(table)
     if not isinstance(seed, SeedSequence):
         assert sweep(link, {}, duration=1.0, seed=int(told)).identical(table)
     else:
@@ -561,6 +562,8 @@ GOOD: dict[str, Any] = {"build": link, "axes": {}, "replications": 1, "duration"
         ({"warmup": 1.0}, "warmup must be a time from 0 to less than the duration"),
         ({"warmup": "mser5", "record": "summary"}, 'record must be "packets" with warmup="mser5"'),
         ({"seed": -1}, "seed must be"),
+        *[({"seed": text}, 'or None, got "' + text) for text in ("-1", "", "x", "1.5", "[1]", "null", "{}")],
+        ({"seed": '{"entropy": 1.5, "spawn_key": [], "pool_size": 4}'}, 'a SeedSequence, attrs["seed"] of a table or'),
         ({"record": "none"}, 'record must be one of "packets", "summary", got "none"'),
         ({"quantiles": 0.5}, "quantiles must be numbers from 0 to 1, ascending, got 0.5"),
         ({"quantiles": np.array(0.5)}, "quantiles must be numbers from 0 to 1, ascending, got array(0.5)"),

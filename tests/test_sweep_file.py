@@ -133,7 +133,11 @@ def test_save_and_resume_with_one_name_begin_or_go_on(tmp_path: Path) -> None:
         ({"duration": 2.0}, "duration is 1 s there and 2 s here"),
         ({"warmup": 0.5}, "warmup is 0 s there and 500 ms here"),
         ({"warmup": "mser5"}, 'warmup is 0 s there and "mser5" here'),
-        ({"axes": {"load": [0.3], "limit": [2, None]}}, "parameters is {'load'"),
+        (
+            {"axes": {"load": [0.3], "limit": [2, None]}},
+            'parameters["load"]["load"] is [0.3, 0.6, 0.9] there and [0.3]',
+        ),
+        ({"axes": {"load": [0.3]}}, "axes is ['load', 'limit'] there and ['load'] here"),
         ({"axes": dict(reversed(AXES.items()))}, "axes is ['load', 'limit'] there and ['limit', 'load'] here"),
         ({"seed": SeedSequence(4)}, "seed is 4 there and {"),
         ({"quantiles": (0.5,)}, "quantiles is"),
@@ -151,6 +155,25 @@ def test_the_file_of_another_sweep_is_refused(change: dict[str, Any], message: s
         sweep(**{"build": link, "axes": AXES, "resume": file, **change})
     assert message in str(caught.value)
     assert file.read_bytes() == before
+
+
+def test_settings_too_long_to_be_told_are_told_where_they_differ(tmp_path: Path) -> None:
+    def refused(change: list[Any]) -> str:
+        with pytest.raises(ValueError, match="is of another sweep: ") as caught:
+            sweep(build, {"value": change}, resume=file, duration=0.01)
+        return str(caught.value).partition("is of another sweep: ")[2]
+
+    def build(value: Any) -> qs.Scenario:
+        return link(load=0.5)
+
+    file, values = tmp_path / "runs", [*range(60), "x" * 200]
+    sweep(build, {"value": values}, save=file, duration=0.01)
+    before = 'parameters["value"]["value"]'
+    assert refused([*range(59), "y", "x" * 200]) == f'{before}[59] is "59" there and "y" here'
+    assert refused([*values, "z"]) == f"{before} is of 61 values there and of 62 here"
+    longer = refused([*range(60), "x" * 199 + "y"])
+    assert longer == f"{before}[60], from its character 201 on, is ...x' there and ...y' here"
+    assert refused([*range(60), "x" * 190]).endswith(f"192 on, is ...{'x' * 10}' there and ...' here")
 
 
 def test_a_build_that_has_changed_since_is_found_out(tmp_path: Path) -> None:
