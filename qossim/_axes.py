@@ -257,8 +257,19 @@ def label(field: str, value: Any) -> str:
     Raises
     ------
     ScenarioError
-        It has no name, and prints as an address in memory.
+        It has no name, and prints as an address in memory, or cannot be printed.
     """
+    why = f'give labels: {{"a name": {type(value).__name__}...}}'
+    try:
+        text = _called(value)
+    except Exception as error:
+        raise units.refusal(field, "of values with a name", value, f"{type(error).__name__}: {error}; {why}") from error
+    if text is None:
+        raise units.refusal(field, "of values with a name", value, why)
+    return text
+
+
+def _called(value: Any) -> str | None:
     if value is None or isinstance(value, bool | str | int | float | np.generic):
         return str(value)
     for attribute in ("name", "__name__"):
@@ -266,11 +277,7 @@ def label(field: str, value: Any) -> str:
         if isinstance(name, str) and name:
             return name
     text = _text(value)
-    if _ADDRESS.search(text):
-        raise units.refusal(
-            field, "of values with a name", value, f'give labels: {{"a name": {type(value).__name__}...}}'
-        )
-    return text.removesuffix("()")  # PQ() is PQ
+    return None if _ADDRESS.search(text) else text.removesuffix("()")  # PQ() is PQ
 
 
 def _text(value: object) -> str:

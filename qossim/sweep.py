@@ -94,9 +94,9 @@ def sweep(
     axes : dict, or zipped
         Values by the name of a parameter; the points are all combinations. An axis may be `zipped` instead, several
         parameters that change together: its key names the dimension, and each of them is a coordinate along it.
-        Numbers, strings and booleans label themselves, anything else is labelled by its name (``name``, ``__name__``,
-        else its ``repr``); a dict ``{label: value}`` says other labels. `build` is given copies (`copy.deepcopy`) of
-        what can be copied.
+        Numbers, strings and booleans label themselves, as strings where an axis has several kinds of value. Anything
+        else is labelled by its name (``name``, ``__name__``, else its ``repr``); a dict ``{label: value}`` says other
+        labels. `build` is given copies (`copy.deepcopy`) of what can be copied.
     replications : int or "auto"
         Runs of each point, at least 1. With "auto" each point is run until `target` is reached.
     duration, warmup : float or str

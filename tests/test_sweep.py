@@ -385,6 +385,19 @@ def test_a_decorator_may_give_an_argument_itself() -> None:
         sweep(build, {"load": [0.2]}, duration=0.5, seed=1)
 
 
+class Untold:
+    """A value that does not tell its name."""
+
+    @property
+    def name(self) -> str:
+        raise ZeroDivisionError("no name")
+
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise ZeroDivisionError("no text")
+
+
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
@@ -410,6 +423,9 @@ def test_a_decorator_may_give_an_argument_itself() -> None:
         ({"it": [qs.DropTail(5), qs.DropTail(5)]}, "both are labelled"),
         ({"it": [1.0, math.nan]}, "NaN is equal to nothing"),
         ({"it": [object()]}, "axis it must be of values with a name, got <object object at"),
+        ({"it": [Untold()]}, 'ZeroDivisionError: no name; give labels: {"a name": Untold...}'),
+        ({"it": [Unprintable()]}, "got a Unprintable that cannot be printed (ZeroDivisionError: no text; give labels"),
+        ({"it": [10**5000, "x"]}, "axis it must be of values with a name, got a int that cannot be printed"),
         ({"flow": [1]}, 'of names that the table does not use itself, got "flow"'),
         ({"delay_mean": [1]}, "of names that the table does not use itself"),
         ({"settled": [1]}, 'of names that the table does not use itself, got "settled"'),
