@@ -94,18 +94,18 @@ class Call:
         known = codec if isinstance(codec, str) else ""
         packet = _PACKETS.get(known, Fraction(20, 1000)) if packet is None else packet
         lookahead = _LOOKAHEADS.get(known, Fraction(0)) if lookahead is None else lookahead
-        ratio = float(units.number(burst_ratio, "Call: burst_ratio", "a number above 0"))
+        ratio = units.number(burst_ratio, "Call: burst_ratio", "a number above 0")
         try:
             theory.e_model_rating(0.0, codec=codec if isinstance(codec, str) else theory.Codec(*codec))
         except (TypeError, ValueError) as error:
             bounds = f"one of {', '.join(theory.CODECS)}, or Ie and Bpl"
             raise units.refusal("Call: codec", bounds, codec) from error
-        if ratio <= 0:
-            raise units.refusal("Call: burst_ratio", "a number above 0", burst_ratio)
+        if not 0 < ratio < 1e300 or float(ratio) == 0:
+            raise units.refusal("Call: burst_ratio", "a number above 0, that a float can be", burst_ratio)
         object.__setattr__(self, "codec", codec if isinstance(codec, str) else tuple(codec))
         for name, time in {"packet": packet, "lookahead": lookahead, "buffer": buffer}.items():
             object.__setattr__(self, name, units.whole_time(time, f"Call: {name}"))
-        object.__setattr__(self, "burst_ratio", ratio)
+        object.__setattr__(self, "burst_ratio", float(ratio))
 
     def heard(self, flow: FlowResult) -> tuple[float, float]:
         """Delay from mouth to ear in seconds, and the share of the packets sent that are not played.
@@ -308,11 +308,12 @@ class SLA:
         return Finding(name, sense, bound, found.value, found.low, found.high, found.level, unit(name), sure, remark)
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {limit_text(name, float(bound))}" for name, bound in self.objectives.items())
+        limits = (f"{name} {limit_text(name, float(bound))}" for name, bound in self.objectives.items())
+        return ", ".join(limits) or "nothing is promised"
 
     def __repr__(self) -> str:
         name = f' "{self.name}"' if self.name else ""
-        return f"<SLA{name}: {self if self.objectives else 'nothing is promised'}>"
+        return f"<SLA{name}: {self}>"
 
     def _identity(self) -> tuple[object, ...]:
         return self.name, tuple(self.objectives.items()), self.call, self.note

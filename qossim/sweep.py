@@ -397,7 +397,7 @@ def _goal(name: str, value: Any) -> _Goal:
     field, bounds = f"target: {name}", "above 0, or above 0 % and below 100 %"
     if isinstance(value, str) and value.rstrip().endswith("%"):
         share = units.number(value.rstrip()[:-1].rstrip(), field, bounds) / 100
-        if not 0 < float(share) < 1:
+        if not 0 < share < 1 or float(share) == 0:
             raise units.refusal(field, bounds, value)
         return _Goal(name, float(share), relative=True)
     unit = VARIABLES[name].unit
@@ -405,7 +405,7 @@ def _goal(name: str, value: Any) -> _Goal:
         exact = units.seconds(value, field, bounds)
     else:
         exact = units.rate(value, field) if unit == "bit/s" else units.number(value, field, bounds)
-    if not float(exact) > 0:
+    if not 0 < exact < 1e300 or float(exact) == 0:
         raise units.refusal(field, bounds, value)
     return _Goal(name, float(exact), relative=False)
 

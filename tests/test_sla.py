@@ -516,7 +516,10 @@ def test_a_call_is_rated_from_a_summary_if_nothing_came_too_late():
         (lambda: qs.sla.Call((0, 0)), ["codec"]),
         (lambda: qs.sla.Call(buffer="-1 ms"), ["buffer", "-1 ms"]),
         (lambda: qs.sla.Call(packet="1 kB"), ["packet", "1 kB"]),
-        (lambda: qs.sla.Call(burst_ratio=0), ["burst_ratio", "above 0"]),
+        *[
+            (lambda ratio=ratio: qs.sla.Call(burst_ratio=ratio), ["burst_ratio", "above 0", str(ratio)[:40]])
+            for ratio in (0, -1, 10**400, f"1/{10**400}", math.inf)
+        ],
         (lambda: qs.sla.voice(mos=4.6), ["mos", "4.5"]),
     ],
 )
@@ -524,6 +527,12 @@ def test_a_call_that_makes_no_sense_is_refused(make, words):
     with pytest.raises(qs.ScenarioError) as error:
         make()
     assert all(word in str(error.value) for word in words), error.value
+
+
+def test_a_policy_is_told_in_words():
+    assert str(qs.SLA(delay_p99="10 ms")) in repr(qs.SLA(delay_p99="10 ms"))
+    assert str(qs.sla.y1541(5)) == "nothing is promised"
+    assert repr(qs.sla.y1541(5)) == '<SLA "ITU-T Y.1541 class 5": nothing is promised>'
 
 
 def test_every_codec_has_its_packet():

@@ -618,6 +618,7 @@ def test_an_argument_out_of_bounds_is_refused_by_name(change: dict[str, Any], me
         ({"delay_mean": "100 %"}, {}, "target: delay_mean must be above 0, or above 0 % and below 100 %"),
         ({"throughput": "5 ms"}, {}, 'unknown unit "ms"'),
         ({"loss_ratio": "1 s"}, {}, "it has no unit"),
+        *[({"sent": beyond}, {}, "target: sent must be above 0") for beyond in (10**400, f"1/{10**400}", "1e400 %")],
         ({"jitter": 1}, {"record": "summary"}, 'record must be "packets" with a target for jitter'),
         ({"delay_mean": 1}, {"least": 1}, "least must be a whole number from 2 to"),
         ({"delay_mean": 1}, {"least": 5, "most": 4}, "most must be a whole number from 5 to"),
