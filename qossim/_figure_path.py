@@ -51,6 +51,7 @@ _STAGES = {
 _QUEUES = tuple(colour for colour in PALETTE if colour != "#000000")
 _GREYS = ("0.80", "0.62", "0.92", "0.72", "0.55")
 _MOST_BARS = 400
+_MOST_KEYS = 8
 _HEAD = 4  # so many packets of a queue are drawn, if there is room
 _MS = 1e9  # picoseconds
 
@@ -345,7 +346,8 @@ def timeline(
     Axes
         A lane for each class queue, of which the head is shown, one for the ring, in which a packet is as high as the
         particles it holds and the limit is a dotted line, and one for the wire. In a lane the next out lies lowest.
-        Numbers in the bars are those of the packets in their flows.
+        Numbers in the bars are those of the packets in their flows. From two to eight flows besides the one watched
+        are told below the axes.
 
     Raises
     ------
@@ -370,6 +372,7 @@ def timeline(
     ax.set_xlim(begin / _MS, end / _MS)
     pen = _Pen(ax, seen, result.scenario, watched, begin, end)
     pen.draw(shown)
+    pen.key()
     whole_numbers(ax)
     from matplotlib.ticker import MaxNLocator
 
@@ -461,6 +464,8 @@ class _Pen:
         self.flows = [_short(flow.name) for flow in scenario.flows]
         self.name = f"{self.flows[int(seen.flow[watched])]} {int(seen.seq[watched])}"
         self.named = False
+        self.drawn: dict[int, int] = {}
+        """Flows that have bars, and the row of a packet of each."""
         width, height = inches(ax)
         self.room = 72 * height
         self.per_ms = 0.92 * 72 * width / ((end - begin) / _MS)
@@ -579,7 +584,7 @@ class _Pen:
             for bar in lane.bars:
                 self.bar(bar, bottom, unit)
             if lane.limit is not None:
-                self.ax.axhline(bottom + unit * lane.limit, color="black", linewidth=1.1, linestyle=":", zorder=4)
+                self.ax.axhline(bottom + unit * lane.limit, color="black", linewidth=1.1, linestyle=":", zorder=2.9)
         self.label(labels, [10 + line * sum(levels[:n]) for n in range(len(levels))])
         self.ax.set_ylim(bottom - 3, above)
         self.ax.set_yticks([place for place, _ in ticks], [text for _, text in ticks], fontsize=self.font + 1)
@@ -593,6 +598,8 @@ class _Pen:
         begin, end = bar.times[longest : longest + 2]
         width = (end - begin) / _MS * self.per_ms
         style = self.style(bar.row, height, min(0.6, 0.1 * height, 0.08 * width))
+        if bar.row != self.watched:
+            self.drawn.setdefault(int(self.seen.flow[bar.row]), bar.row)
         inset = min(0.8, 0.06 * height)
         upper: list[tuple[float, float]] = []
         lower: list[tuple[float, float]] = []
@@ -638,6 +645,24 @@ class _Pen:
             "edgecolor": "0.35",
             "linewidth": edge,
         }
+
+    def key(self) -> None:
+        """Which flow looks how, below the axes, if there are several besides that watched, but not too many to tell."""
+        from matplotlib.patches import Patch
+
+        others = sorted(self.drawn.keys() - {int(self.seen.flow[self.watched])})
+        if 2 <= len(others) <= _MOST_KEYS:
+            self.ax.legend(
+                [Patch(**self.style(self.drawn[number], 12, 0.6)) for number in others],
+                [self.flows[number] for number in others],
+                loc="upper center",
+                bbox_to_anchor=(0.5, 0),
+                borderaxespad=4.2,
+                ncols=4,
+                frameon=False,
+                fontsize=self.font + 1,
+                handleheight=1.4,
+            )
 
     # the packet watched
 

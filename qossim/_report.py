@@ -49,7 +49,8 @@ class Finding:
     unit : str
         "s", "bit/s", "%" (of a share from 0 to 1) or "".
     sure : bool or None
-        Whether the limit lies outside the interval; None if there is none.
+        Whether the limit lies outside the interval, and enough packets came for one; None if there is none, or if the
+        limit is 0 and so is what was measured: that nothing is ever lost cannot be shown.
     remark : str
         Why there is no value, or what the interval lacks.
     """
@@ -72,7 +73,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """ "pass" or "FAIL"; with a question mark if the limit lies within the interval."""
+        """ "pass" or "FAIL"; with a question mark if the limit lies within the interval, or too few packets came."""
         return ("pass" if self.passed else "FAIL") + ("?" if self.sure is False else "")
 
     def texts(self) -> tuple[str, str, str]:
