@@ -199,7 +199,8 @@ def occupancy(
     """
     seen = _seen(result, port)
     begin, end = _window(result, start, stop)
-    steps = [(f"{name} queue (packets)", *_queue_steps(seen, number)) for number, name in enumerate(seen.class_names)]
+    names = [f"{name} queue (packets)".strip() for name in seen.class_names]
+    steps = [(name, *_queue_steps(seen, number)) for number, name in enumerate(names)]
     ring = seen.port.tx_ring
     if ring is not None and ring.limit is not None:
         steps.append(("ring (particles)", *_ring_steps(seen, ring)))
@@ -207,7 +208,7 @@ def occupancy(
     factor, symbol = (1.0, "s") if symbol == "s" else (1e3, "ms")
     ax = axes(ax)
     for number, (label, times, counts) in enumerate(steps):
-        ringed = number == len(seen.class_names)
+        ringed = number == len(names)
         at, standing = _cut(times, counts, begin, end)
         ax.step(
             at / 1e12 * factor,
@@ -227,7 +228,8 @@ def occupancy(
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
     whole_numbers(ax)
     ax.set_xlabel(f"time ({symbol})")
-    ax.set_ylabel(f"waiting at {_short(seen.port.name)}")
+    alone = len(steps) == 1
+    ax.set_ylabel(f"{'packets ' if alone else ''}waiting at {_short(seen.port.name, 24 if alone else 32)}")
     return finish(ax)
 
 
@@ -478,7 +480,7 @@ class _Pen:
         """Every lane with the packets in it, from above."""
         seen = self.seen
         lanes = [
-            self.queue(f"{_short(name, 20)} queue", shown[seen.classes[shown] == number])
+            self.queue(f"{_short(name, 20)} queue".strip(), shown[seen.classes[shown] == number])
             for number, name in enumerate(seen.class_names)
         ]
         ring = seen.port.tx_ring
@@ -756,6 +758,7 @@ class _Seen:
 
     port: Port
     class_names: list[str]
+    """[""] if there are none."""
     class_of: dict[int, int]
     classes: NDArray[np.int64]
     flow: NDArray[np.int32]
@@ -786,7 +789,7 @@ def _seen(result: object, port: str | None) -> _Seen:
     table = np.array([class_of.get(n, -1) for n in range(len(scenario.flows))], dtype=np.int64)
     return _Seen(
         port=here,
-        class_names=list(result.ports[here.name].classes),
+        class_names=[each.name for each in here.classes] or [""],
         class_of=class_of,
         classes=table[packets["flow"]],
         flow=packets["flow"],

@@ -85,13 +85,13 @@ def test_the_budget_of_a_summary_and_of_no_packets(loaded):
 def test_queue_and_ring_by_hand():
     ax = plots.occupancy(by_hand(free="start"), stop=0.003)
     # The wire takes the first packet, the ring the other two: 2 particles and 1.
-    assert steps(ax, "all queue (packets)") == [(0, 0), (3, 0)]
+    assert steps(ax, "queue (packets)") == [(0, 0), (3, 0)]
     assert steps(ax, "ring (particles)") == [(0, 3), (1, 1), (2, 0), (3, 0)]
     assert ax.get_xlabel() == "time (ms)"
     ax = plots.occupancy(by_hand(free="end"), stop=0.003)
     # Particles of the first packet are in use while it is sent.
     assert steps(ax, "ring (particles)") == [(0, 4), (1, 3), (2, 1), (2.5, 0), (3, 0)]
-    assert steps(ax, "all queue (packets)") == [(0, 1), (1, 0), (3, 0)]
+    assert steps(ax, "queue (packets)") == [(0, 1), (1, 0), (3, 0)]
 
 
 def test_particles_come_back_one_by_one_if_the_ring_says_so():
@@ -122,8 +122,9 @@ def test_a_packet_cut_off_by_the_end_of_the_run_had_given_back_some_of_its_parti
 
 def test_without_a_ring_only_the_queue_is_drawn():
     ax = plots.occupancy(by_hand(), stop=0.003)
-    assert [line.get_label() for line in ax.lines] == ["all queue (packets)"]
-    assert steps(ax, "all queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
+    assert [line.get_label() for line in ax.lines] == ["queue (packets)"]
+    assert steps(ax, "queue (packets)") == [(0, 2), (1, 1), (2, 0), (3, 0)]
+    assert ax.get_ylabel() == "packets waiting at link" and ax.get_legend() is None
 
 
 @pytest.mark.parametrize("draw", [plots.occupancy, plots.timeline])
