@@ -297,12 +297,14 @@ def _edges(bins: Any, values: NDArray[np.float64], factor: float) -> NDArray[np.
     """Edges of so many bins over the values, or those given in seconds, in the unit of the axis."""
     if isinstance(bins, int | np.integer):
         wanted = units.count(bins, "bins", 1, _MOST_BINS)
-        try:
-            return np.histogram_bin_edges(values, wanted)
-        except ValueError:
-            least, most = values.min(), values.max()
+        least, most = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+        if least == most:
+            least, most = least - 0.5, most + 0.5  # as NumPy does
+        edges = np.linspace(least, most, wanted + 1)
+        if (np.diff(edges) <= 0).any():
             why = f"the values, from {least} to {most}, are too close together for so many"
-            raise units.refusal("bins", "fewer", bins, why) from None
+            raise units.refusal("bins", "fewer", bins, why)
+        return edges
     try:
         edges = np.asarray(bins, dtype=np.float64)
     except (TypeError, ValueError):
