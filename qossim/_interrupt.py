@@ -32,17 +32,23 @@ class Interrupt:
     ----------
     presses : int
         How many times Ctrl-C has been pressed.
+    nested : bool
+        Whether it is another one's, around this, to say what becomes of Ctrl-C.
     """
 
     def __init__(self) -> None:
         self.presses = 0
+        self.nested = False
         self._enough: float = math.inf
         self._installed = False
         self._process = os.getpid()
 
     def __enter__(self) -> Self:
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if threading.current_thread() is not threading.main_thread():
+            return self
+        handler = signal.getsignal(signal.SIGINT)
+        self.nested = AtWork.listens(handler) or isinstance(getattr(handler, "__self__", None), Interrupt)
+        if handler is signal.default_int_handler:
             try:
                 signal.signal(signal.SIGINT, self._press)
             except ValueError:  # the main thread of a subinterpreter
@@ -141,6 +147,9 @@ class AtWork:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, AtWork.heard)
         if hasattr(signal, "pthread_sigmask"):
+            if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}):
+                while signal.SIGINT in signal.sigpending():  # of a time when this process was being begun
+                    signal.sigwait({signal.SIGINT})
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         return self
 
@@ -157,6 +166,11 @@ class AtWork:
             return function(**arguments)
         finally:
             AtWork._open = False
+
+    @staticmethod
+    def listens(handler: object) -> bool:
+        """Whether this is the handler of a worker process that is at work."""
+        return handler is AtWork.heard and AtWork._at_work
 
     @staticmethod
     def heard(number: int, frame: FrameType | None) -> None:

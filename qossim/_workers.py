@@ -10,7 +10,7 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -41,6 +41,9 @@ _PATIENCE = 5.0
 
 _MOST_THREADS = 1000
 """More than any computer has processors; systems refuse some tens of thousands."""
+
+_SILENCE = 2.0
+"""Seconds after which a pool of which a process died should have said so."""
 
 _LOOK = 0.1
 """Seconds after which to look at once whether Ctrl-C has been pressed."""
@@ -261,7 +264,8 @@ class _Round:
         self.processes: dict[int, Any] = {}
         self._cost = 0.0  # seconds of a run
         self._together = pool.shared or not job.saves  # else each run is handed back as soon as it is finished
-
+        self._heard = time.monotonic()
+        """When something last came back."""
         self._left = _Left()
 
     def run(self, tasks: Iterator[Task]) -> None:
@@ -273,6 +277,7 @@ class _Round:
                 if not self.under_way:
                     return
                 done, _ = futures.wait(self.under_way, timeout=_LOOK, return_when=futures.FIRST_COMPLETED)
+                self._release(bool(done))
                 for future in done:
                     self._receive(future)
                 if self.job.broken:
@@ -299,7 +304,7 @@ class _Round:
         except Exception as error:
             raise self._refused(chunk, f"the executor takes no work ({type(error).__name__}: {error})") from error
         self.under_way[future] = chunk
-        self.processes.update(getattr(self.executor, "_processes", None) or {})
+        self._look_at_processes()
         return True
 
     def _runs(self, left: int) -> int:
@@ -351,24 +356,53 @@ class _Round:
 
     def _died(self, error: Exception, chunk: Sequence[Task] = ()) -> SweepError:
         """A worker is gone, and its pool with it."""
+        self._look_at_processes()
         self._break_off()
         until = time.monotonic() + 1.0
         while any(process.exitcode is None for process in self.processes.values()) and time.monotonic() < until:
             time.sleep(0.01)  # the pool ends those that are left
-        died = [
-            f"{pid} ({_ending(process.exitcode)})"
-            for pid, process in self.processes.items()
-            if process.exitcode not in (None, 0, -15)
-        ]
-        who = f"worker process {' and '.join(died)} died" if died else f"a worker died ({error})"
+        who = self._who_died() or f"a worker died ({error})"
         chunks = [*self.under_way.values(), *([chunk] if chunk else [])]
         points = sorted({task.point for each in chunks for task in each})
         self.job.interrupt.check()  # processes of a terminal are interrupted with their parent, and may die of it
         return self.job.grief(f"{who}; under way or next: {self.job.grid.spoken_all(points)}", points)
 
+    def _look_at_processes(self) -> None:
+        """See who works for the executor: it begins processes when it has to, and forgets them."""
+        with contextlib.suppress(RuntimeError):  # it begins another just now
+            self.processes.update(getattr(self.executor, "_processes", None) or {})
+
+    def _who_died(self) -> str:
+        """The processes that died of themselves: the pool ends all others by SIGTERM."""
+        ended = {pid: process.exitcode for pid, process in self.processes.items() if process.exitcode is not None}
+        usual = (-15, 0) if getattr(self.executor, "_max_tasks_per_child", None) else (-15,)
+        died = {pid: code for pid, code in ended.items() if code not in usual}
+        if died:
+            return f"worker process {_listed(died, 'and')} died"
+        if len(ended) == 1:
+            return f"worker process {_listed(ended, 'or')} died"
+        return f"worker process {_listed(ended, 'or')} died, and the pool ended the others" if ended else ""
+
+    def _release(self, heard: bool) -> None:
+        """Have a pool tell that a process died while it was sending something, for the rest of which it waits for ever.
+
+        It reads until nobody is left who could write (CPython's `concurrent.futures.process`, to 3.13 at least).
+        """
+        if heard:
+            self._heard = time.monotonic()
+        if time.monotonic() - self._heard < _SILENCE:
+            return
+        self._look_at_processes()
+        writer = getattr(getattr(self.executor, "_result_queue", None), "_writer", None)
+        if writer is not None and not writer.closed and any(process.exitcode for process in self.processes.values()):
+            for process in self.processes.values():
+                process.terminate()
+            writer.close()
+
     def _refused(self, chunk: Sequence[Task], why: str) -> SweepError:
         """An executor that is not broken would not have it."""
         self._break_off()
+        self.job.interrupt.check()  # what it begins processes with may have died of it
         return self.job.grief(why, sorted({task.point for task in chunk}))
 
     def _lost(self, chunk: Sequence[Task], error: BaseException) -> SweepError:
@@ -399,7 +433,8 @@ class _Round:
         patience, began = self.job.interrupt.presses + 1, time.monotonic()
         try:
             while awaited and self.job.interrupt.presses < patience:
-                awaited = futures.wait(awaited, timeout=_LOOK).not_done
+                before, awaited = awaited, futures.wait(awaited, timeout=_LOOK).not_done
+                self._release(len(awaited) < len(before))
                 waited = time.monotonic() - began
                 if not self.pool.shared and waited > _MOMENT:
                     awaited = {future for future in awaited if _runs_of(self.under_way[future]) > 1}
@@ -417,6 +452,10 @@ class _Round:
                 for row in future.result().rows:
                     self.job.deliver(row)
                 del self.under_way[future]
+
+
+def _listed(processes: Mapping[int, int], between: str) -> str:
+    return f" {between} ".join(f"{pid} ({_ending(code)})" for pid, code in processes.items())
 
 
 def _ending(code: int) -> str:

@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
@@ -191,10 +192,15 @@ def sweep(
     was finished is in it, in threads, processes or a cluster; if nothing was, it has the flows of the first point. What
     threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
     digest of a run of millions of packets. Processes have half a second to hand back what they have finished, and
-    longer where they are still building a scenario after it, at most five seconds in a cluster. Pressed again, it does
-    not wait for any of them. So it is where Ctrl-C is Python's own to handle, in the main thread: `asyncio` for one
-    handles it otherwise. A terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too;
-    while they work for a sweep they leave it to this process to end it, and live on.
+    longer where they are still building a scenario after it, or busy with something else before it, at most five
+    seconds in a cluster. Pressed again, it does not wait for any of them. So it is where Ctrl-C is Python's own to
+    handle, in the main thread: `asyncio` for one handles it otherwise. A sweep within `build` leaves it to the one
+    around it.
+
+    A terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a
+    sweep they leave it to this process to end it, and live on. Those that are just being begun may die of it, and their
+    pool with them, where it starts them by *forkserver* or has ``max_tasks_per_child``; the workers of a *spawn* pool
+    do not hear it before their first task of a sweep.
 
     A file of `save` is text, each line an object of JSON. The first says what the sweep is (``sweep``: build, axes and
     labels, seed, duration, versions); then come the runs: ``point``, counted from 0 with the last axis going round
@@ -442,6 +448,7 @@ class _Job:
         self.met: list[bool] = []
         self._journal: Journal | None = None
         self._closed = False
+        self._lock = threading.Lock()  # what is in the file is in the table
 
     @property
     def saves(self) -> bool:
@@ -530,9 +537,10 @@ class _Job:
 
     def close(self) -> None:
         """Take nothing more: a thread that nobody waits for any longer may still be at work."""
-        self._closed = True
-        if self._journal is not None:
-            self._journal.close()
+        with self._lock:
+            self._closed = True
+            if self._journal is not None:
+                self._journal.close()
 
     def check(self) -> None:
         """Raise if its file could not be written, which is no point's fault."""
@@ -568,17 +576,18 @@ class _Job:
         Stopped
             The sweep has ended without it.
         """
-        if self._closed:
-            raise Stopped
-        if row[:2] in self.rows:
-            return
-        try:
-            if self._journal is not None:
-                self._journal.write(row)
-        except OSError:
-            pass  # the journal keeps it, and `check` raises
-        finally:
-            self._keep(row)
+        with self._lock:
+            if self._closed:
+                raise Stopped
+            if row[:2] in self.rows:
+                return
+            try:
+                if self._journal is not None:
+                    self._journal.write(row)
+            except OSError:
+                pass  # the journal keeps it, and `check` raises
+            finally:
+                self._keep(row)
 
     def run(self, pool: Pool, bar: Bar) -> None:
         """All runs; returns early, with `complete` False, if Ctrl-C comes before the last is finished."""
@@ -587,6 +596,8 @@ class _Job:
             try:
                 self._round(pool, bar)
             except KeyboardInterrupt:
+                if self.interrupt.nested:  # what built a scenario by this sweep must not take a part for the whole
+                    raise
                 if self.done < sum(self.wanted):
                     return
                 interrupted = True
@@ -630,6 +641,7 @@ class _Job:
 
         def deliver(row: Row) -> None:
             self.interrupt.shut(self.deliver, row)
+            self.interrupt.check()  # `build` may have caught what was raised there
             try:
                 bar.reach(self.done)
             except Exception as error:  # no fault of the point

@@ -6,6 +6,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import struct
+import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -82,6 +85,53 @@ def stopped_by_ctrl_c() -> str:
     except KeyboardInterrupt:
         return "stopped"
     return "goes on"
+
+
+def calibrated(*, load: float, at: float | None = 0.3) -> qs.Scenario:
+    """Sweeps by itself to find out what to build; at one load Ctrl-C is pressed meanwhile."""
+
+    def pressed(share: float) -> None:
+        if load == at and share > 0.5:
+            signal.raise_signal(signal.SIGINT)
+
+    table = qs.sweep(link, {"load": [0.1, 0.2, 0.3, 0.4]}, duration=0.1, seed=1, workers=1, progress=pressed)
+    return link(load=load * int(table["sent"].notnull().sum()) / 4)
+
+
+def clumsy(*, load: float, at: float | None = 0.3) -> qs.Scenario:
+    """Takes whatever is raised for a failed attempt; at one load Ctrl-C is pressed meanwhile."""
+    with contextlib.suppress(BaseException):
+        if load == at:
+            signal.raise_signal(signal.SIGINT)
+    return link(load=load)
+
+
+def cut_off(*, load: float, bad: float = 0.7) -> qs.Scenario:
+    """At one load dies while its process hands something back."""
+    if load == bad:
+        frame: Any = sys._getframe()
+        while frame.f_code.co_name != "_process_worker":
+            frame = frame.f_back
+        writer = frame.f_locals["result_queue"]._writer
+        os.write(writer.fileno(), struct.pack("!i", 1000) + b"the beginning")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return link(load=load)
+
+
+def ending(*, load: float, how: str, bad: float = 0.7) -> qs.Scenario:
+    """Ends the process that builds it."""
+    if load == bad:
+        if how == "exit":
+            os._exit(0)
+        os.kill(os.getpid(), getattr(signal, how))
+        time.sleep(60)
+    return link(load=load)
+
+
+def pressed_while_begun() -> None:
+    """Ctrl-C comes while this process does not hear it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
 
 class Unusual(BaseException):

@@ -20,7 +20,6 @@ from typing import Any
 import xarray as xr
 
 import qossim as qs
-from qossim._dataset import imported
 
 ROOT = Path(__file__).resolve().parents[1]
 AXES = {"load": [0.3, 0.6, 0.9], "limit": [2, None]}
@@ -70,14 +69,16 @@ def interrupt_after(runs: int, total: int) -> Callable[[float], None]:
 
 
 def press(after: float, times: int = 1) -> threading.Thread:
-    """A person who presses Ctrl-C, and goes on pressing."""
+    """A person who presses Ctrl-C so many seconds after a sweep has begun to listen, and goes on pressing."""
 
     def pressing() -> None:
+        until = time.monotonic() + 60
+        while signal.getsignal(signal.SIGINT) is signal.default_int_handler and time.monotonic() < until:
+            time.sleep(0.001)
         for _ in range(times):
             time.sleep(after)
             os.kill(os.getpid(), signal.SIGINT)
 
-    imported()  # which may take as long as a person waits
     person = threading.Thread(target=pressing)
     person.start()
     return person

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from qossim._workers import _Left
 from qossim.statistics import target_reached
 from tests import builds
 from tests.builds import link
-from tests.sweeps import AXES, ELSEWHERE, ROOT, interrupt_after, press, ran, same_bytes, sweep
+from tests.sweeps import AXES, ELSEWHERE, ROOT, how_to, interrupt_after, press, ran, same_bytes, sweep
 
 settings_of = sys.modules["qossim.sweep"]._settings  # qossim.sweep is the function
 
@@ -89,6 +90,23 @@ def test_a_second_ctrl_c_does_not_wait_for_the_flows_of_a_table_without_a_finish
     person.join()
     assert time.monotonic() - began < 30 and len(calls) == 2
     assert table.attrs["complete"] == 0 and table.sizes["flow"] == 0
+
+
+@pytest.mark.parametrize("kind", ["alone", "threads", "processes"])
+@pytest.mark.parametrize("build", [builds.calibrated, builds.clumsy])
+def test_ctrl_c_while_something_else_is_done_about_it_ends_the_sweep_and_spoils_no_point(
+    build: Any, kind: str, processes: futures.ProcessPoolExecutor, tmp_path: Path
+) -> None:
+    """A sweep within `build` does not hand it a part for the whole; who catches everything is asked once only."""
+    file, calm = tmp_path / "runs", functools.partial(build, at=None)
+    loads = [0.1, 0.2, 0.3, *(number / 1000 for number in range(400, 700))]
+    table = sweep(build, {"load": loads}, save=file, **how_to(kind, processes))
+    there = table["sent"].notnull().isel(flow=0, replication=0)
+    assert table.attrs["complete"] == 0 and there.sum() == len(ran(file)) < 200
+    if kind == "alone":
+        assert there.values[:4].tolist() == [True, True, build is builds.clumsy, False]
+    xr.testing.assert_equal(table, sweep(calm, {"load": loads}).where(there))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -382,6 +400,26 @@ def test_an_executor_that_is_busy_otherwise_is_not_waited_for() -> None:
         go.set()
         person.join()
     assert table.attrs["complete"] == 0 and not table["sent"].notnull().any()
+
+
+def test_ctrl_c_of_which_an_executor_cannot_begin_its_processes_returns_what_there_is() -> None:
+    """A terminal sends it to all that are being begun."""
+
+    class Undone(futures.ThreadPoolExecutor):
+        def submit(self, *given: Any, **more: Any) -> Any:
+            signal.raise_signal(signal.SIGINT)
+            raise EOFError
+
+    table = sweep(link, AXES, executor=Undone(1))
+    assert table.attrs["complete"] == 0 and table["sent"].isnull().all()
+
+
+def test_ctrl_c_while_a_worker_was_being_begun_does_not_count_for_what_it_is_first_given() -> None:
+    with futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pool.submit(builds.pressed_while_begun).result()
+        table = sweep(link, AXES, executor=pool)
+        assert pool.submit(builds.stopped_by_ctrl_c).result() == "stopped"
+    same_bytes(table, sweep(link, AXES))
 
 
 def test_ctrl_c_between_rounds_counts_where_somebody_else_handles_it() -> None:

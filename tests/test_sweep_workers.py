@@ -470,6 +470,48 @@ def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_pat
     same_bytes(table, sweep(build, axes))
 
 
+def test_a_worker_that_dies_while_it_hands_something_back_is_named() -> None:
+    """A pool would wait for ever for the rest of it."""
+    loads = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    with futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(qs.SweepError, match=r"^worker process \d+ \(killed by SIGKILL\) died; under way") as caught:
+            sweep(builds.cut_off, {"load": loads}, executor=pool)
+        with pytest.raises(futures.BrokenExecutor):
+            pool.submit(int).result(30)
+    assert {"load": 0.7} in caught.value.points
+
+
+@pytest.mark.parametrize(
+    ("how", "workers", "who"),
+    [
+        ("exit", 1, r"worker process \d+ \(exit code 0\) died; under"),
+        ("exit", 2, r"worker process \d+ \(exit code 0\) died; under"),
+        ("SIGTERM", 1, r"worker process \d+ \(killed by SIGTERM\) died; under"),
+        (
+            "SIGTERM",
+            2,
+            r"worker process \d+ \(killed by SIGTERM\) or \d+ \(killed by SIGTERM\) died, and the pool ended",
+        ),
+        ("SIGSEGV", 2, r"worker process \d+ \(killed by SIGSEGV\) died; under"),
+    ],
+)
+def test_a_worker_is_named_however_it_dies(how: str, workers: int, who: str) -> None:
+    build = functools.partial(builds.ending, how=how)
+    with futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        sweep(link, AXES, 4, executor=pool)  # all are there
+        with pytest.raises(qs.SweepError, match=f"^{who}"):
+            sweep(build, {"load": [0.1, 0.7]}, executor=pool)
+
+
+def test_the_worker_that_a_pool_began_last_of_all_is_named_if_it_dies() -> None:
+    build, context = functools.partial(builds.ending, how="SIGKILL"), multiprocessing.get_context("spawn")
+    with (
+        futures.ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool,
+        pytest.raises(qs.SweepError, match=r"^worker process \d+ \(killed by SIGKILL\) died; under way or next"),
+    ):
+        sweep(build, {"load": [0.1, 0.2, 0.3, 0.7]}, executor=pool)
+
+
 def test_a_worker_that_is_killed_at_any_moment_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     whole = sweep(link, AXES, 60)
     for number in range(5):
