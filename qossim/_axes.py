@@ -38,7 +38,8 @@ class zipped:
     Parameters
     ----------
     **parameters : sequence or dict
-        Values of each parameter, all of one length. See `qossim.sweep` for what values may be.
+        Values of each parameter, all of one length. See `qossim.sweep` for what values may be. One may come again
+        where another parameter differs; but not of a parameter that has the name of the axis.
 
     Raises
     ------
@@ -179,12 +180,20 @@ def _axis(name: object, values: object) -> Axis:
     if not isinstance(name, str) or not name.isidentifier():
         raise units.refusal("axes", "named as parameters of build are", name)
     if isinstance(values, zipped):
-        parameters = tuple(_parameter(each, f"axis {name}: {each}", v) for each, v in values.parameters.items())
+        parameters = tuple(
+            _parameter(each, f"axis {name}: {each}", v, again=each != name) for each, v in values.parameters.items()
+        )
+        rows = list(zip(*(each.labels.tolist() for each in parameters), strict=True))
+        if len(set(rows)) < len(rows):
+            twice = next(row for number, row in enumerate(rows) if row in rows[:number])
+            point = ", ".join(f"{each.name}={label!r}" for each, label in zip(parameters, twice, strict=True))
+            raise units.refusal(f"axis {name}", "of points that differ", f"{point} twice")
         return Axis(name, parameters)
     return Axis(name, (_parameter(name, f"axis {name}", values),))
 
 
-def _parameter(name: str, field: str, values: object) -> Parameter:
+def _parameter(name: str, field: str, values: object, *, again: bool = False) -> Parameter:
+    """A parameter; one whose values may come `again` is told from others by what changes with it."""
     if isinstance(values, Mapping):
         labels, values = [str(each) for each in values], list(values.values())
         if not values:
@@ -194,7 +203,7 @@ def _parameter(name: str, field: str, values: object) -> Parameter:
         return Parameter(name, values, array)
     listed = _listed(field, values)
     array = _labels(field, listed)
-    _check_different(field, listed, array)
+    _check_different(field, listed, array, again=again)
     return Parameter(name, listed, array)
 
 
@@ -302,18 +311,31 @@ def _spelt(value: object) -> str:
 
 
 def _check_different(
-    field: str, values: list[Any], labels: NDArray[Any], hint: str = "a dict gives labels of your own"
+    field: str,
+    values: list[Any],
+    labels: NDArray[Any],
+    hint: str = "a dict gives labels of your own",
+    *,
+    again: bool = False,
 ) -> None:
     seen: dict[Any, int] = {}
     for i, each in enumerate(labels.tolist()):
-        if each in seen:
+        if each in seen and not (again and _same(values[seen[each]], values[i])):
             raise units.refusal(
                 field,
                 "of values that can be told apart",
                 [values[seen[each]], values[i]],
                 f"both are labelled {units.shown(each)}; {hint}",
             )
-        seen[each] = i
+        seen.setdefault(each, i)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of one label are one value."""
+    try:
+        return one is other or (type(one) is type(other) and bool(one == other))
+    except Exception:  # arrays, perhaps
+        return False
 
 
 def defaults_of(build: Callable[..., Any], names: Sequence[str]) -> dict[str, Any]:

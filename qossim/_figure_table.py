@@ -199,7 +199,8 @@ def sweep_lines(
     -------
     Axes
         Each point is marked. Numbers ascend, and if they spread over decades stand on a logarithmic scale; where one
-        is infinite they stand at equal distances. So do names, which keep their order and are not joined by lines.
+        is infinite they stand at equal distances. So do names, which keep their order and are not joined by lines, and
+        parameters that change together (`qossim.zipped`), unless `x` is one of them.
 
     Raises
     ------
@@ -214,7 +215,7 @@ def sweep_lines(
     >>> table = xr.DataArray(delay, {"tx_ring_limit": [1, 2, 3, 4]}, ("tx_ring_limit", "replication"), "delay_mean")
     >>> ax = plots.sweep_lines(table)
     """
-    values = _array(values)
+    values = _along(_array(values), x, by)
     between = "a number above 0 and below 1"
     if not 0 < units.number(level, "level", between) < 1:
         raise units.refusal("level", between, level)
@@ -297,9 +298,20 @@ def _number_ticks(ax: Axes, places: NDArray[np.float64]) -> None:
             ax.set_xscale("log")
     step = -(-len(ordered) // max(4, int(inches(ax)[0] * 3)))
     if step == 1 or ax.get_xscale() == "log":
-        ax.xaxis.set_major_locator(FixedLocator(ordered[::step].tolist()))
+        at = ordered[::step].tolist() if ax.get_xscale() == "log" else _apart(ordered.tolist(), inches(ax)[0])
+        ax.xaxis.set_major_locator(FixedLocator(at))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
         ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _apart(places: list[float], width: float) -> list[float]:
+    """Of ascending places those whose numbers do not touch on an axis of about so many inches; the last is one."""
+    inch = (places[-1] - places[0]) / (0.85 * width) or 1.0
+    kept = places[-1:]
+    for place in reversed(places[:-1]):
+        if kept[-1] - place >= inch * (0.1 + 0.04 * (len(f"{place:.4g}") + len(f"{kept[-1]:.4g}"))):
+            kept.append(place)
+    return kept[::-1]
 
 
 # -- maps --------------------------------------------------------------------------------------------------------------
@@ -349,7 +361,7 @@ def heat_map(
     >>> axes = {"scheduler": ["wfq", "pq"], "tx_ring_limit": [1, 5, 40]}
     >>> ax = plots.heat_map(xr.DataArray(delay, axes, ("scheduler", "tx_ring_limit"), "delay_mean"))
     """
-    values = _array(values)
+    values = _along(_array(values), x, y)
     free = [str(dim) for dim in values.dims if dim != over]
     if x is None and y is None and len(free) == 2:
         y, x = free
@@ -431,6 +443,19 @@ def _array(values: object) -> xr.DataArray:
         raise units.refusal("values", "a DataArray, such as table['delay_mean']", values)
     if values.dtype.kind not in "iufb":
         raise units.refusal("values", "a DataArray of numbers", str(values.dtype))
+    for dim in map(str, values.dims):  # of parameters that change together, of which none is the dimension
+        along = [str(name) for name, each in values.coords.items() if each.dims == (dim,)]
+        if dim not in along and along:
+            texts = zip(*(_names(values, name, said=True) for name in along), strict=True)
+            values = values.assign_coords({dim: [", ".join(each) for each in texts]})
+    return values
+
+
+def _along(values: xr.DataArray, *names: object) -> xr.DataArray:
+    """The same by the parameters named, where each is one of several that change together."""
+    for name in names:
+        if isinstance(name, str) and name in values.coords and name not in values.dims and values[name].ndim == 1:
+            values = values.swap_dims({values[name].dims[0]: name})
     return values
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures of tables and of how values are spread: boxes, sweeps as lines and as maps."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -413,3 +415,40 @@ def test_numbers_ascend_along_both_axes_of_a_map_and_names_stand_as_given():
     assert line.get_xdata().tolist() == [0, 1, 2] and line.get_ydata().tolist() == [2, 0, 4], "infinity is the last"
     names = plots.sweep_lines(values.sel(a=3.0, b=1))
     assert ticks(names) == ["z", "y"] and names.lines[0].get_ydata().tolist() == [2, 3]
+
+
+def zipped_table():
+    """As a sweep with an axis of two parameters that change together returns it."""
+    coords = {"load": [0.1, 0.9], "scheduler": ("case", ["pq", "wfq", "pq"]), "tx_ring_limit": ("case", [16, 2, 5])}
+    values = 1e-3 * np.arange(24.0).reshape(2, 3, 4)
+    return xr.DataArray(values, coords, ("load", "case", "replication"), "delay_mean")
+
+
+def test_parameters_that_change_together_label_their_axis():
+    expected = ["pq, tx ring limit 16", "wfq, tx ring limit 2", "pq, tx ring limit 5"]
+    table = zipped_table()
+    ax = plots.sweep_lines(table, "case")
+    assert [text.get_text().replace("\n", " ") for text in ax.get_xticklabels()] == expected
+    assert all(line.get_linestyle() == "None" for line in ax.lines), "there is nothing between two cases"
+    ax = plots.heat_map(table, x="load", y="case")
+    assert [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()] == expected
+    assert plots.box(table.isel(load=0)).get_xticklabels()[0].get_text().replace("\n", " ") == expected[0]
+
+
+def test_one_of_several_parameters_that_change_together_may_be_an_axis():
+    ax = plots.sweep_lines(zipped_table(), "tx_ring_limit")
+    assert ax.get_xlabel() == "tx ring limit"
+    assert ax.lines[0].get_xdata().tolist() == [2, 5, 16]
+    assert ax.lines[0].get_ydata() == pytest.approx([5.5, 9.5, 1.5])
+
+
+def test_numbers_below_an_axis_do_not_touch():
+    """A ring of 1, 2, 4, ... 64 particles: 1 and 2 are too near."""
+    rings = [1, 2, 4, 8, 16, 32, 64]
+    table = xr.DataArray(np.arange(14.0).reshape(7, 2), {"ring": rings}, ("ring", "replication"), "loss")
+    ax = plots.sweep_lines(table)
+    ax.figure.canvas.draw()
+    shown = [text for text in ax.get_xticklabels() if text.get_text()]
+    assert [text.get_text() for text in shown] == ["1", "4", "8", "16", "32", "64"]
+    extents = [text.get_window_extent() for text in shown]
+    assert all(one.x1 + 2 < other.x0 for one, other in itertools.pairwise(extents))

@@ -467,6 +467,41 @@ def test_a_zipped_axis_may_have_the_name_of_a_parameter_or_none() -> None:
     assert (alone["delay_mean"].values == named["delay_mean"].values).all()
 
 
+def test_a_value_of_a_zipped_parameter_may_come_again_with_another_of_the_next() -> None:
+    pairs = [("pq", 5), ("wfq", 1), ("pq", 1), ("wfq", 5)]
+    table = sweep(
+        ef_wfq_vs_pq,
+        qs.zipped(scheduler=[a for a, _ in pairs], tx_ring_limit=[b for _, b in pairs]),
+        duration=3.0,
+        seed=1,
+    )
+    assert list(zip(table["scheduler"].values.tolist(), table["tx_ring_limit"].values.tolist(), strict=True)) == pairs
+    product = sweep(ef_wfq_vs_pq, {"scheduler": ["pq", "wfq"], "tx_ring_limit": [1, 5]}, duration=3.0, seed=1)
+    for case, (scheduler, ring) in enumerate(pairs):
+        one = table["delay_mean"].isel(case=case)
+        assert (one == product["delay_mean"].sel(scheduler=scheduler, tx_ring_limit=ring)).all()
+    drops = qs.zipped(scheduler=[qs.PQ(), qs.PQ(), qs.WFQ()], load=[0.1, 0.2, 0.1])
+    assert sweep(link, drops, duration=1.0)["scheduler"].values.tolist() == ["PQ", "PQ", "WFQ"]
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        (
+            qs.zipped(a=[1, 2, 1], b=["x", "y", "x"]),
+            """axis case must be of points that differ, got "a=1, b='x' twice""",
+        ),
+        ({"a": qs.zipped(a=[1, 1], b=[1, 2])}, "axis a: a must be of values that can be told apart, got [1, 1]"),
+        (qs.zipped(a=[lambda: 1, lambda: 2], b=[1, 2]), 'both are labelled "<lambda>"'),
+        (qs.zipped(a=[np.ones, np.ones, np.array([1, 2]), np.array([1, 2])], b=[1, 2, 3, 4]), "both are labelled"),
+    ],
+)
+def test_zipped_points_are_told_apart(axes: Any, message: str) -> None:
+    with pytest.raises(qs.ScenarioError) as caught:
+        sweep(link, axes, duration=1.0)
+    assert message in str(caught.value)
+
+
 def test_zipped_parameters_are_of_one_length() -> None:
     with pytest.raises(qs.ScenarioError, match=r"of one length, got \{'a': 1, 'b': 2\}"):
         qs.zipped(a=[1], b=[1, 2])
