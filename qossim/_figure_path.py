@@ -11,7 +11,6 @@ import numpy as np
 
 from qossim import units
 from qossim._figure import (
-    DASHES,
     HATCHES,
     PALETTE,
     Flows,
@@ -24,6 +23,7 @@ from qossim._figure import (
     fitted,
     flag,
     inches,
+    jagged,
     legend,
     lines_of,
     plain,
@@ -183,8 +183,8 @@ def occupancy(
     Returns
     -------
     Axes
-        Steps: what stands when each instant is over. Packets that were dropped never waited. Of a ring, its limit is a
-        dotted line.
+        Steps: what stands when each instant is over. Packets that were dropped never waited. The ring is grey, and its
+        limit a dotted line.
 
     Raises
     ------
@@ -207,18 +207,17 @@ def occupancy(
     factor, symbol = scale(None, [(end - begin) / 1e12])
     factor, symbol = (1.0, "s") if symbol == "s" else (1e3, "ms")
     ax = axes(ax)
+    looks = jagged(ax, len(names), joined=True)
     for number, (label, times, counts) in enumerate(steps):
-        ringed = number == len(names)
-        at, standing = _cut(times, counts, begin, end)
-        ax.step(
-            at / 1e12 * factor,
-            standing,
-            where="post",
-            label=called(label),
-            color="black" if ringed else _QUEUES[number % len(_QUEUES)],
-            linestyle="-" if ringed else DASHES[number % len(DASHES)],
-            linewidth=1.0 if ringed else 1.7,
-        )
+        instants, standing = _cut(times, counts, begin, end)
+        at = instants / 1e12 * factor
+        if number == len(names):  # the ring, which is full most of the time, behind all others
+            ax.fill_between(at, standing, step="post", color="0.88", linewidth=0, zorder=1.1)
+            ax.step(at, standing, where="post", label=called(label), color="0.5", linewidth=0.8, zorder=1.2)
+            continue
+        look = looks[number]
+        (line,) = ax.step(at, standing, where="post", label=called(label), linewidth=look.width)
+        line.set(color=_QUEUES[number % len(_QUEUES)], marker=look.form or "none", markevery=max(1, len(at) // 16))
     if ring is not None and ring.limit is not None:
         ax.axhline(ring.limit, color="black", linewidth=0.9, linestyle=":", zorder=1)
     from matplotlib.ticker import MaxNLocator

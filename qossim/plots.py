@@ -106,7 +106,7 @@ def delay(
     Returns
     -------
     Axes
-        A line is broken where a packet was lost. More than 1500 packets of a flow are dots, without a line. Where
+        A line is broken where a packet was lost. More than 1500 packets of a line, or 4500 in all, are dots. Where
         width does not tell the lines apart, as of five or of dots, some packets have a mark of another form.
 
     Raises
@@ -174,7 +174,8 @@ def _against(
     points = [_points(line.flow, measure, x, count) for line in lines]
     factor, symbol = scale(unit, [value for _, value in points], ax.get_ylabel() if ax else "")
     ax = axes(ax)
-    joined = max((len(at) for at, _ in points), default=0) <= _JOINED
+    counts = [len(at) for at, _ in points]
+    joined = max(counts, default=0) <= _JOINED and sum(counts) <= 3 * _JOINED
     for line, (at, value), style in zip(lines, points, jagged(ax, len(lines), joined=joined), strict=True):
         look: dict[str, Any] = {"color": style.colour, "linewidth": style.width, "linestyle": "-" if joined else "none"}
         # without marks, a packet between two losses would not show

@@ -129,6 +129,12 @@ def test_more_packets_than_lines_can_show_are_dots_of_their_values():
     assert not any(line.get_rasterized() for line in ax.lines)
 
 
+def test_lines_of_many_packets_together_are_dots_too():
+    run = qs.run(qs.Scenario([qs.Flow("f", qs.CBR(pps=100, size=100))], [qs.Port("link", "8 Mbit/s")]), duration=15.0)
+    kinds = [plots.delay({str(n): run for n in range(count)}).lines[0].get_linestyle() for count in (1, 3, 4)]
+    assert run["f"].received == 1500 and kinds == ["-", "-", "None"]
+
+
 def test_first_counts_packets_from_the_end_of_the_warmup(cases):
     flow = cases["PQ, best effort"]["EF"]
     points = drawn(plots.delay(cases, "EF", first=100))["PQ, best effort"]

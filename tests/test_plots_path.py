@@ -127,6 +127,12 @@ def test_without_a_ring_only_the_queue_is_drawn():
     assert ax.get_ylabel() == "packets waiting at link" and ax.get_legend() is None
 
 
+def test_the_ring_hides_no_queue():
+    *queues, ring = plots.occupancy(by_hand(free="end")).lines[:-1]
+    assert ring.get_label() == "ring (particles)" and queues
+    assert all(ring.get_zorder() < queue.get_zorder() and queue.get_linestyle() == "-" for queue in queues)
+
+
 @pytest.mark.parametrize("draw", [plots.occupancy, plots.timeline])
 def test_axes_whose_ticks_somebody_else_writes_are_drawn_on(draw):
     ax = plt.figure().subplots()
