@@ -348,7 +348,7 @@ def timeline(
         A lane for each class queue, of which the head is shown, one for the ring, in which a packet is as high as the
         particles it holds and the limit is a dotted line, and one for the wire. In a lane the next out lies lowest.
         Numbers in the bars are those of the packets in their flows. From two to eight flows besides the one watched
-        are told below the axes.
+        are told above the axes.
 
     Raises
     ------
@@ -648,22 +648,13 @@ class _Pen:
         }
 
     def key(self) -> None:
-        """Which flow looks how, below the axes, if there are several besides that watched, but not too many to tell."""
+        """Which flow looks how, if there are several besides that watched, but not too many to tell."""
         from matplotlib.patches import Patch
 
         others = sorted(self.drawn.keys() - {int(self.seen.flow[self.watched])})
         if 2 <= len(others) <= _MOST_KEYS:
-            self.ax.legend(
-                [Patch(**self.style(self.drawn[number], 12, 0.6)) for number in others],
-                [self.flows[number] for number in others],
-                loc="upper center",
-                bbox_to_anchor=(0.5, 0),
-                borderaxespad=4.2,
-                ncols=4,
-                frameon=False,
-                fontsize=self.font + 1,
-                handleheight=1.4,
-            )
+            patches = [Patch(**self.style(self.drawn[number], 12, 0.6)) for number in others]
+            legend(self.ax, patches, [self.flows[number] for number in others])
 
     # the packet watched
 

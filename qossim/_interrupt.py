@@ -47,7 +47,11 @@ class Interrupt:
         if threading.current_thread() is not threading.main_thread():
             return self
         handler = signal.getsignal(signal.SIGINT)
-        self.nested = AtWork.listens(handler) or isinstance(getattr(handler, "__self__", None), Interrupt)
+        outer = getattr(handler, "__self__", None)
+        if isinstance(outer, Interrupt) and outer._process == os.getpid():
+            self.nested = True
+        elif isinstance(outer, Interrupt) or handler is AtWork.heard:
+            self.nested = AtWork.at_work()
         if handler is signal.default_int_handler:
             try:
                 signal.signal(signal.SIGINT, self._press)
@@ -168,9 +172,9 @@ class AtWork:
             AtWork._open = False
 
     @staticmethod
-    def listens(handler: object) -> bool:
-        """Whether this is the handler of a worker process that is at work."""
-        return handler is AtWork.heard and AtWork._at_work
+    def at_work() -> bool:
+        """Whether this process is."""
+        return AtWork._at_work
 
     @staticmethod
     def heard(number: int, frame: FrameType | None) -> None:

@@ -183,6 +183,7 @@ def work(
     tasks: Iterable[Task],
     deliver: Callable[[Row], None],
     watch: Callable[[float], None] | None = None,
+    note: Callable[[Layout], object] | None = None,
 ) -> Outcome:
     """Run the tasks one after the other, up to the first that fails.
 
@@ -196,6 +197,8 @@ def work(
         Is given each row as soon as there is one, and raises `Stopped` if it is to be the last.
     watch : callable, optional
         Is called during long runs, and raises `Stopped` to break off.
+    note : callable, optional
+        Is told of the names in a scenario before it is run.
     """
     runs, began = 0, time.perf_counter()
     failure = None
@@ -207,6 +210,8 @@ def work(
             scenario = built(settings, task.parameters)
             lowered, layout = scenario._lower(), layout_of(scenario)
             layout = layouts.setdefault(layout, layout)
+            if note is not None:
+                note(layout)
             mark = fingerprint(scenario) if settings.written else ""
             for replication in task.replications:
                 seed_of = streams.get(replication)

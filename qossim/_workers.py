@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from qossim import units
 from qossim._axes import Grid, name_of
 from qossim._elsewhere import carry
-from qossim._points import Failure, Outcome, Row, Settings, Stopped, Task, work
+from qossim._points import Failure, Layout, Outcome, Row, Settings, Stopped, Task, work
 from qossim.errors import ScenarioError, SweepError
 from qossim.run import _watched
 
@@ -75,6 +75,9 @@ class Job(Protocol):
 
     def deliver(self, row: Row) -> None:
         """Take a finished run; any thread may call it."""
+
+    def note(self, layout: Layout) -> None:
+        """Take the names in a scenario that is about to be run; any thread may call it."""
 
     def failed(self, failure: Failure) -> SweepError:
         """The exception for a point that failed."""
@@ -318,7 +321,7 @@ class _Round:
         """One press of Ctrl-C lets an executor take work in peace; two are for one that does not answer."""
         job, submit = self.job, self.executor.submit
         if self.pool.shared:
-            return job.interrupt.open(submit, work, job.settings, chunk, self._take, self._watch, enough=2)
+            return job.interrupt.open(submit, work, job.settings, chunk, self._take, self._watch, job.note, enough=2)
         there = carry, job.name, job.settings, chunk, _TASK
         if self.pool.begins_workers:
             return job.interrupt.held(submit, *there)
@@ -357,6 +360,9 @@ class _Round:
     def _died(self, error: Exception, chunk: Sequence[Task] = ()) -> SweepError:
         """A worker is gone, and its pool with it."""
         self._look_at_processes()
+        manager = getattr(self.executor, "_executor_manager_thread", None)
+        if manager is not None:
+            manager.join(1.0)  # it is asking the processes how they ended, which one at a time should
         self._break_off()
         until = time.monotonic() + 1.0
         while any(process.exitcode is None for process in self.processes.values()) and time.monotonic() < until:
@@ -370,23 +376,27 @@ class _Round:
     def _look_at_processes(self) -> None:
         """See who works for the executor: it begins processes when it has to, and forgets them."""
         with contextlib.suppress(RuntimeError):  # it begins another just now
-            self.processes.update(getattr(self.executor, "_processes", None) or {})
+            now = dict(getattr(self.executor, "_processes", None) or {})
+            gone = {pid: process for pid, process in self.processes.items() if pid not in now}
+            self.processes = {pid: process for pid, process in gone.items() if process.exitcode != 0} | now
 
     def _who_died(self) -> str:
         """The processes that died of themselves: the pool ends all others by SIGTERM."""
         ended = {pid: process.exitcode for pid, process in self.processes.items() if process.exitcode is not None}
-        usual = (-15, 0) if getattr(self.executor, "_max_tasks_per_child", None) else (-15,)
-        died = {pid: code for pid, code in ended.items() if code not in usual}
+        several_lives = getattr(self.executor, "_max_tasks_per_child", None) is not None
+        terminated = {pid: code for pid, code in ended.items() if code == -15}
+        died = {pid: code for pid, code in ended.items() if code != -15 and not (several_lives and code == 0)}
         if died:
             return f"worker process {_listed(died, 'and')} died"
-        if len(ended) == 1:
-            return f"worker process {_listed(ended, 'or')} died"
-        return f"worker process {_listed(ended, 'or')} died, and the pool ended the others" if ended else ""
+        died = terminated or ended
+        others = ", and the pool ended the others" if len(died) > 1 else ""
+        return f"worker process {_listed(died, 'or')} died{others}" if died else ""
 
     def _release(self, heard: bool) -> None:
         """Have a pool tell that a process died while it was sending something, for the rest of which it waits for ever.
 
-        It reads until nobody is left who could write (CPython's `concurrent.futures.process`, to 3.13 at least).
+        It reads until nobody is left who could write (CPython's `concurrent.futures.process`, to 3.13 at least); but
+        where processes are forked, whatever was forked since could.
         """
         if heard:
             self._heard = time.monotonic()
@@ -394,8 +404,9 @@ class _Round:
             return
         self._look_at_processes()
         writer = getattr(getattr(self.executor, "_result_queue", None), "_writer", None)
-        if writer is not None and not writer.closed and any(process.exitcode for process in self.processes.values()):
-            for process in self.processes.values():
+        theirs = list((getattr(self.executor, "_processes", None) or {}).values())
+        if writer is not None and not writer.closed and any(process.exitcode is not None for process in theirs):
+            for process in theirs:
                 process.terminate()
             writer.close()
 

@@ -4,7 +4,7 @@
 `delay` and `ipdv` stand against the packets; `histogram`, `cdf`, `tail` and `box` show how they are spread;
 `sweep_lines` and `heat_map` draw a table of `qossim.sweep`; `budget`, `occupancy` and `timeline` show where the time
 goes. Units are chosen by the values. Colours are those of Okabe and Ito, which people with any common colour blindness
-tell apart, and lines differ in width, dashes or marks besides. No setting of matplotlib is changed.
+tell apart, and up to seven lines differ in width, dashes or marks besides. No setting of matplotlib is changed.
 """
 
 from __future__ import annotations
@@ -200,10 +200,11 @@ def _against(
 
 
 def _few(value: NDArray[np.float64], form: str) -> list[int]:
-    """Which points have a mark of this form: not the same as of another."""
+    """Which points have a mark of this form: not the same as of another, unless there are fewer points than forms."""
     there = np.flatnonzero(np.isfinite(value))
-    step = max(1, len(there) // _FORMS)
-    few: list[int] = there[step * MARKERS.index(form) // len(MARKERS) :: step].tolist()
+    step = max(len(MARKERS), len(there) // _FORMS)
+    first = step * MARKERS.index(form) // len(MARKERS)
+    few: list[int] = there[first % max(len(there), 1) :: step].tolist()
     return few
 
 

@@ -165,7 +165,7 @@ def sweep(
     SweepError
         A point failed, or a worker died; the message names the parameters, and ``error.table`` holds what was finished.
         Or the file takes no more, for want of room perhaps: what was finished before is in it, and all in the table.
-        What `progress` raises comes as it is, with such a ``table``.
+        An exception of `progress` comes as it is, with such a ``table`` if it can have one.
     FileExistsError, FileNotFoundError
         The file to `save` to is there, or that to `resume` is not.
     OSError
@@ -189,13 +189,13 @@ def sweep(
     whatever the workers.
 
     Ctrl-C ends a sweep and returns what there is: the whole table, NaN where nothing ran, and ``complete`` 0. All that
-    was finished is in it, in threads, processes or a cluster; if nothing was, it has the flows of the first point. What
-    threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its end, and so is the
-    digest of a run of millions of packets. Processes have half a second to hand back what they have finished, and
-    longer where they are still building a scenario after it, or busy with something else before it, at most five
-    seconds in a cluster. Pressed again, it does not wait for any of them. So it is where Ctrl-C is Python's own to
-    handle, in the main thread: `asyncio` for one handles it otherwise. A sweep within `build` leaves it to the one
-    around it.
+    was finished is in it, in threads, processes or a cluster; if nothing was, it knows the flows of what was built in
+    this process. What threads are at is broken off, mostly within a tenth of a second; but a scenario is built to its
+    end, and so is the digest of a run of millions of packets. Processes have half a second to hand back what they have
+    finished, and longer where they are still building a scenario after it, or busy with something else before it, at
+    most five seconds in a cluster. Pressed again, it does not wait for any of them. So it is where Ctrl-C is Python's
+    own to handle, in the main thread: `asyncio` for one handles it otherwise. A sweep within `build` leaves it to the
+    one around it.
 
     A terminal sends Ctrl-C to the workers of a `ProcessPoolExecutor` and of a `LocalCluster` too; while they work for a
     sweep they leave it to this process to end it, and live on. Those that are just being begun may die of it, and their
@@ -448,6 +448,7 @@ class _Job:
         self.met: list[bool] = []
         self._journal: Journal | None = None
         self._closed = False
+        self._noted: dict[Layout, None] = {}  # what was built here, in order
         self._lock = threading.Lock()  # what is in the file is in the table
 
     @property
@@ -526,6 +527,7 @@ class _Job:
 
         def made() -> tuple[str, Layout]:
             scenario = built(self.settings, parameters)
+            self.note(layout_of(scenario))
             return fingerprint(scenario), layout_of(scenario)
 
         try:
@@ -589,6 +591,10 @@ class _Job:
             finally:
                 self._keep(row)
 
+    def note(self, layout: Layout) -> None:
+        """Take the names in a scenario that was built, for a table without a finished run; any thread may call it."""
+        self._noted[layout] = None
+
     def run(self, pool: Pool, bar: Bar) -> None:
         """All runs; returns early, with `complete` False, if Ctrl-C comes before the last is finished."""
         while True:
@@ -637,20 +643,22 @@ class _Job:
             yield Task(point, parameters, missing)
 
     def _alone(self, tasks: Iterator[Task], bar: Bar) -> None:
-        trouble: list[Exception] = []
+        trouble: list[BaseException] = []
 
         def deliver(row: Row) -> None:
             self.interrupt.shut(self.deliver, row)
             self.interrupt.check()  # `build` may have caught what was raised there
             try:
                 bar.reach(self.done)
-            except Exception as error:  # no fault of the point
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # no fault of the point
                 trouble.append(error)
                 raise Stopped from error
             if self.broken:
                 raise Stopped
 
-        outcome = self.interrupt.open(work, self.settings, tasks, deliver)
+        outcome = self.interrupt.open(work, self.settings, tasks, deliver, None, self.note)
         self.check()
         if trouble:
             raise trouble[0]
@@ -675,7 +683,10 @@ class _Job:
     def entrust(self, error: Exception) -> None:
         """Have an exception that is no fault of the sweep bear what was finished."""
         if self.rows:
-            error.table = self.table()  # type: ignore[attr-defined]
+            try:
+                error.table = self.table()  # type: ignore[attr-defined]
+            except AttributeError:  # it takes none
+                return
             error.add_note("what was finished of the sweep is in the table of this error")
 
     # replications until a target is reached
@@ -770,7 +781,7 @@ class _Job:
             self.grid,
             max(self.wanted),
             self.levels,
-            () if self.rows else self._expected(),
+            () if self.rows else tuple(self._noted),
             warmup=self.settings.warmup is None,
             attributes=_attributes(self),
         )
@@ -778,17 +789,6 @@ class _Job:
             names = tuple(axis.name for axis in self.grid.axes)
             found["target_reached"] = (names, np.array(self.met, dtype=np.bool_).reshape(self.grid.shape))
         return found
-
-    def _expected(self) -> list[Layout]:
-        """What a table has names for although nothing was finished: what is at the first point, if it can be built."""
-
-        def made() -> Layout:
-            return layout_of(built(self.settings, self.grid.parameters(0)))
-
-        try:
-            return [self.interrupt.open(made, enough=self.interrupt.presses + 1)]
-        except BaseException:  # one more press, or whatever it was that let nothing be finished
-            return []
 
 
 def _difference(name: str, there: Any, here: Any) -> str:
@@ -804,7 +804,7 @@ def _difference(name: str, there: Any, here: Any) -> str:
             if index is None:
                 return f"{name} is of {len(there)} values there and of {len(here)} here"
             return _difference(f"{name}[{index}]", there[index], here[index])
-        texts = [repr(each) for each in (there, here)]
+        texts = [each if isinstance(each, str) else repr(each) for each in (there, here)]
         alike = next(
             i for i, (one, other) in enumerate(zip(*(f"{each}\n" for each in texts), strict=False)) if one != other
         )

@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def clumsy(*, load: float, at: float | None = 0.3) -> qs.Scenario:
     return link(load=load)
 
 
-def cut_off(*, load: float, bad: float = 0.7) -> qs.Scenario:
+def cut_off(*, load: float, how: str, bad: float = 0.7) -> qs.Scenario:
     """At one load dies while its process hands something back."""
     if load == bad:
         frame: Any = sys._getframe()
@@ -114,8 +115,7 @@ def cut_off(*, load: float, bad: float = 0.7) -> qs.Scenario:
             frame = frame.f_back
         writer = frame.f_locals["result_queue"]._writer
         os.write(writer.fileno(), struct.pack("!i", 1000) + b"the beginning")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return link(load=load)
+    return ending(load=load, how=how, bad=bad)
 
 
 def ending(*, load: float, how: str, bad: float = 0.7) -> qs.Scenario:
@@ -132,6 +132,13 @@ def pressed_while_begun() -> None:
     """Ctrl-C comes while this process does not hear it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class Sealed(Exception):
+    """Takes no attributes."""
+
+    text: str
 
 
 class Unusual(BaseException):

@@ -157,7 +157,9 @@ def test_lines_against_packets_are_told_apart_without_colour(packets, count):
     looks = {(h.get_marker(), h.get_linewidth() if joined else 0) for h in handles}
     looks_in_colour = {(h.get_marker(), h.get_linewidth() if joined else 0, h.get_color()) for h in handles}
     assert len(looks) >= min(count, 7) and len(looks_in_colour) == count
-    assert all(0 < len(handle.get_markevery()) <= 32 for handle in handles[4 if joined else 1 :])
+    marked = [handle.get_markevery() for handle in handles[4 if joined else 1 :]]
+    assert all(0 < len(each) <= 32 for each in marked)
+    assert len(set().union(*marked[:6])) == sum(map(len, marked[:6])), "no mark lies on another of another form"
     plt.close("all")
 
 

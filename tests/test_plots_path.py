@@ -332,13 +332,18 @@ def test_nothing_but_the_axes_is_touched(loaded, name):
 
 @pytest.mark.parametrize(("others", "told"), [(1, False), (2, True), (8, True), (9, False)])
 def test_a_timeline_tells_which_flow_looks_how_if_there_are_several_others(others, told):
-    names = [f"other {number}" for number in range(others)]
+    names = [f"other {number} of a name that is long" for number in range(others)]
     sources = [qs.Flow(name, qs.CBR(pps=100, size=500, phase=1e-4 * n)) for n, name in enumerate(names)]
     voice = qs.Flow("voice", qs.CBR(pps=100, size=500, phase="2 ms"))
     result = qs.run(qs.Scenario([voice, *sources], [qs.Port("link", "8 Mbit/s")]), duration=0.1, seed=0)
-    key = plots.timeline(result, flow="voice", seq=2, start=0.02, stop=0.04).get_legend()
+    ax = plots.timeline(result, flow="voice", seq=2, start=0.02, stop=0.04)
+    ax.figure.canvas.draw()
+    assert ax.get_window_extent().width > 0.8 * ax.figure.bbox.width
+    key = ax.get_legend()
     assert (key is not None) == told
     if key is not None:
+        extent = key.get_window_extent()
+        assert extent.x0 > 0 and extent.x1 < ax.figure.bbox.x1 and extent.y0 >= ax.get_window_extent().y1
         assert [text.get_text() for text in key.get_texts()] == names
         looks = {(patch.get_facecolor(), patch.get_hatch()) for patch in key.get_patches()}
         assert len(looks) == others

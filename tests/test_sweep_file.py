@@ -172,8 +172,8 @@ def test_settings_too_long_to_be_told_are_told_where_they_differ(tmp_path: Path)
     assert refused([*range(59), "y", "x" * 200]) == f'{before}[59] is "59" there and "y" here'
     assert refused([*values, "z"]) == f"{before} is of 61 values there and of 62 here"
     longer = refused([*range(60), "x" * 199 + "y"])
-    assert longer == f"{before}[60], from its character 201 on, is ...x' there and ...y' here"
-    assert refused([*range(60), "x" * 190]).endswith(f"192 on, is ...{'x' * 10}' there and ...' here")
+    assert longer == f"{before}[60], from its character 200 on, is ...x there and ...y here"
+    assert refused([*range(60), "x" * 190]).endswith(f"191 on, is ...{'x' * 10} there and ... here")
 
 
 def test_a_build_that_has_changed_since_is_found_out(tmp_path: Path) -> None:

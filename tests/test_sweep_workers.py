@@ -331,6 +331,17 @@ def test_what_progress_raises_is_raised(workers: int, tmp_path: Path) -> None:
     assert caught.value.__notes__ == ["what was finished of the sweep is in the table of this error"]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("error", [builds.Sealed("5"), SystemExit(3)], ids=repr)
+def test_what_progress_raises_is_raised_even_if_it_bears_no_table(error: BaseException, workers: int) -> None:
+    def progress(share: float) -> None:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        sweep(link, AXES, workers=workers, progress=progress)
+    assert caught.value is error
+
+
 def test_values_are_those_of_the_call() -> None:
     """Whatever becomes of them while it runs."""
     loads = [0.2]
@@ -470,12 +481,13 @@ def test_a_worker_that_dies_is_named_and_the_sweep_goes_on_from_its_file(tmp_pat
     same_bytes(table, sweep(build, axes))
 
 
-def test_a_worker_that_dies_while_it_hands_something_back_is_named() -> None:
+@pytest.mark.parametrize(("how", "told"), [("SIGKILL", "killed by SIGKILL"), ("exit", "exit code 0")])
+def test_a_worker_that_dies_while_it_hands_something_back_is_named(how: str, told: str) -> None:
     """A pool would wait for ever for the rest of it."""
     loads = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     with futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with pytest.raises(qs.SweepError, match=r"^worker process \d+ \(killed by SIGKILL\) died; under way") as caught:
-            sweep(builds.cut_off, {"load": loads}, executor=pool)
+        with pytest.raises(qs.SweepError, match=rf"^worker process \d+ \({told}\) died; under way") as caught:
+            sweep(functools.partial(builds.cut_off, how=how), {"load": loads}, executor=pool)
         with pytest.raises(futures.BrokenExecutor):
             pool.submit(int).result(30)
     assert {"load": 0.7} in caught.value.points
@@ -508,6 +520,12 @@ def test_the_worker_that_a_pool_began_last_of_all_is_named_if_it_dies() -> None:
     with (
         futures.ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool,
         pytest.raises(qs.SweepError, match=r"^worker process \d+ \(killed by SIGKILL\) died; under way or next"),
+    ):
+        sweep(build, {"load": [0.1, 0.2, 0.3, 0.7]}, executor=pool)
+    build = functools.partial(builds.ending, how="SIGTERM")
+    with (
+        futures.ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool,
+        pytest.raises(qs.SweepError, match=r"^worker process \d+ \(killed by SIGTERM\) died; under way or next"),
     ):
         sweep(build, {"load": [0.1, 0.2, 0.3, 0.7]}, executor=pool)
 
