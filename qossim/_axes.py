@@ -9,6 +9,7 @@ import itertools
 import math
 import numbers
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
@@ -185,7 +186,7 @@ def _axis(name: object, values: object) -> Axis:
         )
         rows = list(zip(*(each.labels.tolist() for each in parameters), strict=True))
         if len(set(rows)) < len(rows):
-            twice = next(row for number, row in enumerate(rows) if row in rows[:number])
+            twice, _ = Counter(rows).most_common(1)[0]
             point = ", ".join(f"{each.name}={label!r}" for each, label in zip(parameters, twice, strict=True))
             raise units.refusal(f"axis {name}", "of points that differ", f"{point} twice")
         return Axis(name, parameters)

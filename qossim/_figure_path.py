@@ -199,26 +199,25 @@ def occupancy(
     """
     seen = _seen(result, port)
     begin, end = _window(result, start, stop)
-    names = [f"{name} queue (packets)".strip() for name in seen.class_names]
-    steps = [(name, *_queue_steps(seen, number)) for number, name in enumerate(names)]
-    ring = seen.port.tx_ring
-    if ring is not None and ring.limit is not None:
-        steps.append(("ring (particles)", *_ring_steps(seen, ring)))
+    names = [called(f"{name} queue (packets)".strip()) for name in seen.class_names]
+    ring = seen.port.tx_ring if seen.port.tx_ring is not None and seen.port.tx_ring.limit is not None else None
+
+    def drawn(times: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        instants, standing = _cut(times, counts, begin, end)
+        return instants / 1e12 * factor, standing
+
     factor, symbol = scale(None, [(end - begin) / 1e12])
     factor, symbol = (1.0, "s") if symbol == "s" else (1e3, "ms")
     ax = axes(ax)
-    looks = jagged(ax, len(names), joined=True)
-    for number, (label, times, counts) in enumerate(steps):
-        instants, standing = _cut(times, counts, begin, end)
-        at = instants / 1e12 * factor
-        if number == len(names):  # the ring, which is full most of the time, behind all others
-            ax.fill_between(at, standing, step="post", color="0.88", linewidth=0, zorder=1.1)
-            ax.step(at, standing, where="post", label=called(label), color="0.5", linewidth=0.8, zorder=1.2)
-            continue
-        look = looks[number]
-        (line,) = ax.step(at, standing, where="post", label=called(label), linewidth=look.width)
+    for number, (name, look) in enumerate(zip(names, jagged(ax, len(names), joined=True), strict=True)):
+        at, standing = drawn(*_queue_steps(seen, number))
+        (line,) = ax.step(at, standing, where="post", label=name, linewidth=look.width)
         line.set(color=_QUEUES[number % len(_QUEUES)], marker=look.form or "none", markevery=max(1, len(at) // 16))
-    if ring is not None and ring.limit is not None:
+    if ring is not None:  # full most of the time: behind all others
+        at, standing = drawn(*_ring_steps(seen, ring))
+        ax.fill_between(at, standing, step="post", color="0.88", linewidth=0, zorder=1.1)
+        ax.step(at, standing, where="post", label="ring (particles)", color="0.5", linewidth=0.8, zorder=1.2)
+        assert ring.limit is not None
         ax.axhline(ring.limit, color="black", linewidth=0.9, linestyle=":", zorder=1)
     from matplotlib.ticker import MaxNLocator
 
@@ -227,7 +226,7 @@ def occupancy(
     ax.set_xlim(begin / 1e12 * factor, end / 1e12 * factor)
     whole_numbers(ax)
     ax.set_xlabel(f"time ({symbol})")
-    alone = len(steps) == 1
+    alone = ring is None and len(names) == 1
     ax.set_ylabel(f"{'packets ' if alone else ''}waiting at {_short(seen.port.name, 24 if alone else 32)}")
     return finish(ax)
 

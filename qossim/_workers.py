@@ -402,7 +402,6 @@ class _Round:
             self._heard = time.monotonic()
         if time.monotonic() - self._heard < _SILENCE:
             return
-        self._look_at_processes()
         writer = getattr(getattr(self.executor, "_result_queue", None), "_writer", None)
         theirs = list((getattr(self.executor, "_processes", None) or {}).values())
         if writer is not None and not writer.closed and any(process.exitcode is not None for process in theirs):

@@ -527,8 +527,9 @@ class _Job:
 
         def made() -> tuple[str, Layout]:
             scenario = built(self.settings, parameters)
-            self.note(layout_of(scenario))
-            return fingerprint(scenario), layout_of(scenario)
+            layout = layout_of(scenario)
+            self.note(layout)
+            return fingerprint(scenario), layout
 
         try:
             return self.interrupt.open(made)
@@ -682,12 +683,14 @@ class _Job:
 
     def entrust(self, error: Exception) -> None:
         """Have an exception that is no fault of the sweep bear what was finished."""
-        if self.rows:
-            try:
-                error.table = self.table()  # type: ignore[attr-defined]
-            except AttributeError:  # it takes none
-                return
-            error.add_note("what was finished of the sweep is in the table of this error")
+        if not self.rows:
+            return
+        table = self.table()
+        try:
+            error.table = table  # type: ignore[attr-defined]
+        except AttributeError:  # it takes none
+            return
+        error.add_note("what was finished of the sweep is in the table of this error")
 
     # replications until a target is reached
 
